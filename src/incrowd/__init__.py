@@ -1,0 +1,40 @@
+"""Make datasets of people's trajectories safe to share: measure, attack, protect, prove.
+
+The public names are here and nowhere else; each is loaded when it is first used, so that
+``import incrowd`` costs nothing.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from incrowd.data.frame import Frame
+    from incrowd.data.trajectories import Trajectories
+    from incrowd.data.visits import Visits, visits
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Frame": "incrowd.data.frame",
+    "Trajectories": "incrowd.data.trajectories",
+    "Visits": "incrowd.data.visits",
+    "visits": "incrowd.data.visits",
+}
+
+__all__ = [
+    "Frame",
+    "Trajectories",
+    "Visits",
+    "visits",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from the room in which it lives."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'incrowd' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

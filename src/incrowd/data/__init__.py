@@ -1,0 +1,1 @@
+"""The ground floor: the data structures, and data in and out."""

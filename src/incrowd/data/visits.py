@@ -1,0 +1,195 @@
+"""`Visits`: which place each person visited, and when. Attacks and uniqueness work on these.
+
+A place is an integer code: a cell of the grid, an antenna, an access point, a point of interest.
+Like `Trajectories`, one flat array a column, cut into people by `offsets`; a person's visits are
+ordered by (time, place), and repeated ones are kept.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.data.arrange import as_polars, codes_of, frozen, samples_of, which, whole
+from incrowd.data.trajectories import Trajectories
+from incrowd.errors import ArgumentError, ColumnError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Visits", "visits"]
+
+Longs = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PersonVisits:
+    """The visits of one person, as views into the whole."""
+
+    user: Any
+    place: Longs
+    time: Longs
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+
+class Visits:
+    """Visits of people to places.
+
+    Made by :func:`incrowd.visits` or :meth:`from_rows`.
+
+    Parameters
+    ----------
+    place, time
+        A code for each visit's place, and its moment, as whole numbers (int64).
+    offsets
+        Where each person's visits start, and where the last one's end.
+    people
+        The identifiers of the people in the input; counted from 0 if not given.
+    places
+        The name behind each place code (None: the codes are the names, or cells of the grid).
+
+    Examples
+    --------
+    >>> from incrowd import Visits
+    >>> visits = Visits.from_rows({"user": [7, 7, 9], "place": [2, 1, 1], "time": [5, 5, 4]})
+    >>> visits
+    Visits(2 people, 3 visits, 2 places)
+    >>> visits[0].place.tolist()
+    [1, 2]
+    """
+
+    __slots__ = ("offsets", "people", "place", "places", "time")
+    place: Longs
+    time: Longs
+    offsets: Longs
+    people: "pl.Series"
+    places: "pl.Series | None"
+
+    def __init__(
+        self,
+        place: Longs,
+        time: Longs,
+        offsets: Longs,
+        *,
+        people: "pl.Series | None" = None,
+        places: "pl.Series | None" = None,
+    ) -> None:
+        import polars as pl
+
+        n = len(offsets) - 1
+        if len(place) != len(time) or n < 0 or offsets[0] != 0 or offsets[-1] != len(place):
+            raise ArgumentError("offsets must cut as many places as times")
+        if people is None:
+            people = pl.Series("user", np.arange(n, dtype=np.int64))
+        if len(people) != n:
+            raise ArgumentError(f"{n} people cannot have {len(people)} identifiers")
+        object.__setattr__(self, "place", frozen(np.asarray(place, np.int64)))
+        object.__setattr__(self, "time", frozen(np.asarray(time, np.int64)))
+        object.__setattr__(self, "offsets", frozen(np.asarray(offsets, np.int64)))
+        object.__setattr__(self, "people", people.alias("user"))
+        object.__setattr__(self, "places", places)
+
+    @classmethod
+    def from_rows(cls, table: Any) -> "Visits":
+        """Make visits from a table with the columns user, place and time, all whole numbers.
+
+        People keep the order of their first rows; repeated rows are kept.
+        """
+        frame = as_polars(table)
+        if "user" not in frame.columns:
+            raise ColumnError(f"no column 'user'; found: {', '.join(frame.columns) or 'none'}")
+        place, time = whole(frame, "place", bits=64), whole(frame, "time", bits=64)
+        person, people = codes_of(frame["user"])
+        return cls(*_in_order(person, place, time, len(people)), people=people)
+
+    def rows(self) -> "pl.DataFrame":
+        """Give the visits as a table: user, place, time."""
+        import polars as pl
+
+        who = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.offsets))
+        user = self.people.gather(pl.Series(who))
+        return pl.DataFrame([user, pl.Series("place", self.place), pl.Series("time", self.time)])
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[PersonVisits]:
+        return (self[index] for index in range(len(self)))
+
+    @overload
+    def __getitem__(self, index: int) -> PersonVisits: ...
+    @overload
+    def __getitem__(self, index: slice | npt.ArrayLike) -> "Visits": ...
+    def __getitem__(self, index: Any) -> "PersonVisits | Visits":
+        """Give one person by index; or several, by slice, by indices or by a mask."""
+        if isinstance(index, int | np.integer):
+            i = range(len(self))[int(index)]
+            span = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+            return PersonVisits(self.people[i], self.place[span], self.time[span])
+        who = which(index, len(self))
+        row, offsets = samples_of(who, self.offsets)
+        return Visits(
+            self.place[row], self.time[row], offsets, people=self.people[who], places=self.places
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether people, places and times are the same."""
+        if not isinstance(other, Visits):
+            return NotImplemented
+        return (
+            np.array_equal(self.place, other.place)
+            and np.array_equal(self.time, other.time)
+            and np.array_equal(self.offsets, other.offsets)
+            and self.people.equals(other.people)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Visits cannot be changed (setting {name!r})")
+
+    def __repr__(self) -> str:
+        places = len(np.unique(self.place))
+        return f"Visits({len(self):,} people, {len(self.place):,} visits, {places:,} places)"
+
+
+def visits(data: Trajectories) -> Visits:
+    """Give the visits behind trajectories.
+
+    A sample is a visit to its place (antenna, venue, zone) where the input named one, and to its
+    cell of the grid otherwise; its time is its first slot. A cell ``(x, y)`` has the code
+    ``x * 2**32 + y``. Where samples are larger than a cell (after a merge), each rectangle that
+    occurs is a place of its own, numbered in the order of ``(x0, x1, y0, y1)``.
+
+    Examples
+    --------
+    >>> import incrowd
+    >>> data = incrowd.Trajectories.from_boxes(
+    ...     {"user": [1, 1, 2], "x0": [0, 0, 5], "y0": [2, 2, 2], "t0": [0, 9, 3]})
+    >>> incrowd.visits(data)
+    Visits(2 people, 3 visits, 2 places)
+    """
+    if data.place is not None:
+        place = data.place.astype(np.int64)
+    elif bool(np.all(data.x1 - data.x0 == 1) and np.all(data.y1 - data.y0 == 1)):
+        place = data.x0.astype(np.int64) * 2**32 + data.y0
+    else:
+        sides = np.stack([data.x0, data.x1, data.y0, data.y1], axis=1)
+        _, inverse = np.unique(sides, axis=0, return_inverse=True)
+        place = inverse.reshape(-1).astype(np.int64)
+    columns = _in_order(data.person(), place, data.t0.astype(np.int64), len(data))
+    return Visits(*columns, people=data.people, places=data.places)
+
+
+def _in_order(
+    person: npt.NDArray[np.int32], place: Longs, time: Longs, n: int
+) -> tuple[Longs, Longs, Longs]:
+    """Sort visits by (person, time, place) and cut them into people."""
+    order = np.lexsort((place, time, person))
+    offsets = np.zeros(n + 1, np.int64)
+    np.cumsum(np.bincount(person, minlength=n), out=offsets[1:])
+    return place[order], time[order], offsets
