@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from incrowd.data.frame import Frame
+    from incrowd.data.reading import read
     from incrowd.data.trajectories import Trajectories
     from incrowd.data.visits import Visits, visits
 
@@ -18,6 +19,7 @@ _HOME = {
     "Frame": "incrowd.data.frame",
     "Trajectories": "incrowd.data.trajectories",
     "Visits": "incrowd.data.visits",
+    "read": "incrowd.data.reading",
     "visits": "incrowd.data.visits",
 }
 
@@ -25,6 +27,7 @@ __all__ = [
     "Frame",
     "Trajectories",
     "Visits",
+    "read",
     "visits",
 ]
 

@@ -170,6 +170,8 @@ def which(index: Any, n: int) -> npt.NDArray[np.int64]:
     if isinstance(index, slice):
         return np.arange(n)[index]
     chosen = np.asarray(index)
+    if chosen.ndim != 1:
+        raise ArgumentError(f"people are chosen by a slice, a list or a mask, not by {index!r}")
     if chosen.dtype == np.bool_:
         if len(chosen) != n:
             raise ArgumentError(f"a mask of {len(chosen)} does not fit {n} people")

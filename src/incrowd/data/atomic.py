@@ -55,17 +55,19 @@ def replacing(
     except OSError as error:
         raise writing_error(final, error) from error
     finally:
-        if part.is_dir():
-            shutil.rmtree(part, ignore_errors=True)
-        else:
-            part.unlink(missing_ok=True)
+        # Cleaning up must not hide the error that led here.
+        with contextlib.suppress(OSError):
+            if part.is_dir():
+                shutil.rmtree(part)
+            else:
+                part.unlink(missing_ok=True)
 
 
 def refuse_taken(final: Path, *, directory: bool = False, overwrite: bool = False) -> None:
     """Refuse a name that is taken, or whose folder does not exist, before any work is done."""
     if not final.parent.is_dir():
         raise OutputError(f"cannot write {final}: there is no folder {final.parent}")
-    if final.is_symlink() or final.exists():
+    if os.path.lexists(final):
         if directory or final.is_dir():
             raise OutputError(f"{final} exists already; choose a new name or remove it first")
         if not overwrite:

@@ -8,6 +8,7 @@ travels with every dataset.
 import functools
 import json
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -58,18 +59,20 @@ class Frame:
     origin: int = 0
 
     def __post_init__(self) -> None:
-        cell = float(self.cell)
+        cell = _number(float, self.cell)
         if not (math.isfinite(cell) and cell > 0):
             raise ArgumentError(f"the cell must be a length above 0 m, not {self.cell!r}")
         object.__setattr__(self, "cell", cell)
         for name in ("slot", "origin"):
             value = getattr(self, name)
-            if int(value) != value:
+            if _number(int, value) != value:
                 raise ArgumentError(f"the {name} must be whole seconds, not {value!r}")
             object.__setattr__(self, name, int(value))
         if self.slot < 1:
             raise ArgumentError(f"the slot must be at least 1 s, not {self.slot!r}")
         if self.crs is not None:
+            if not isinstance(self.crs, str):
+                raise ArgumentError(f"the crs must be text like EPSG:2154, not {self.crs!r}")
             check_crs(self.crs)
 
     def cells(self, lon: npt.ArrayLike, lat: npt.ArrayLike) -> tuple[Ints, Ints]:
@@ -123,6 +126,14 @@ class Frame:
                 "gives positions in degrees"
             )
         return self.crs
+
+
+def _number(kind: Callable[[Any], float], value: Any) -> float:
+    """Give a number, or NaN (which fails every comparison) for what is none."""
+    try:
+        return kind(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 @functools.lru_cache(maxsize=64)

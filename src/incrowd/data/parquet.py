@@ -17,7 +17,7 @@ from incrowd.data.arrange import COLUMNS
 from incrowd.data.atomic import replacing
 from incrowd.data.frame import Frame
 from incrowd.data.trajectories import Trajectories
-from incrowd.errors import InputError, UnreadableError
+from incrowd.errors import ArgumentError, InputError, UnreadableError
 
 __all__ = ["KIND", "from_arrow", "load", "metadata_of", "save", "to_arrow"]
 
@@ -47,25 +47,24 @@ def from_arrow(table: pa.Table) -> Trajectories:
     if metadata.get(KIND) != b"trajectories":
         raise InputError("this table does not hold trajectories saved by incrowd")
     try:
-        table = table.combine_chunks()
         lists = {name: _single(table[name]) for name in table.column_names[2:]}
         offsets = [array.offsets.to_numpy() for array in lists.values()]
         if not all(np.array_equal(offsets[0], other) for other in offsets):
             raise InputError("the columns of these trajectories are cut differently")
-        first = int(offsets[0][0]) if len(offsets[0]) else 0
+        first = int(offsets[0][0])
         values = {name: array.flatten().to_numpy() for name, array in lists.items()}
         users = pl.from_arrow(_single(table["user"]))
         places = metadata.get(PLACES)
         return Trajectories(
             tuple(values[name] for name in COLUMNS),
-            offsets[0] - first,
+            offsets[0] - first if first else offsets[0],
             Frame.from_json(metadata[FRAME]),
             people=users if isinstance(users, pl.Series) else None,
             crowd=_single(table["crowd"]).to_numpy(),
             place=values.get("place"),
-            places=None if places is None else pl.read_json(places).to_series(),
+            places=None if places is None else _names(places),
         )
-    except (KeyError, pa.ArrowException) as error:
+    except (LookupError, AttributeError, ArgumentError, pa.ArrowException) as error:
         raise InputError(f"these trajectories are damaged: {error}") from error
 
 
@@ -92,9 +91,12 @@ def metadata_of(path: Path) -> dict[bytes, bytes]:
     return dict(pq.read_schema(path).metadata or {})
 
 
+def _names(text: bytes) -> pl.Series:
+    """Give the names of places; the JSON of none does not even name their column."""
+    table = pl.read_json(text)
+    return table.to_series() if table.width else pl.Series("place", [], pl.String)
+
+
 def _single(column: Any) -> Any:
-    """Give the one chunk of a column."""
-    whole = column.combine_chunks()
-    if not isinstance(whole, pa.ChunkedArray):
-        return whole
-    return whole.chunk(0) if whole.num_chunks else pa.array([], column.type)
+    """Give a column as one chunk; only several have to be copied."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

@@ -20,9 +20,11 @@ class Example:
     file: str
     line: int
     value: str
+    exact: bool = False
+    """Whether `line` is a line of the file already, and not yet the number of a row."""
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.value}"
+        return f"{self.file}:{self.line}" + (f": {self.value}" if self.value else "")
 
 
 @dataclass(slots=True)
@@ -64,6 +66,8 @@ class Reading:
         How many rows there were.
     rejects
         Those that could not be used.
+    outside
+        How many rows were left out because they lie outside the box that was asked for.
     collapsed
         How many rows repeated a sample of the same person.
     folded
@@ -84,6 +88,7 @@ class Reading:
     columns: dict[str, str]
     rows: int
     rejects: Rejects
+    outside: int = 0
     collapsed: int = 0
     folded: int = 0
     ambiguous: int = 0
@@ -102,6 +107,7 @@ class Reading:
                 reason: {"rows": count, "examples": [str(e) for e in self.rejects.examples[reason]]}
                 for reason, count in self.rejects.counts.items()
             },
+            "outside": self.outside,
             "collapsed": self.collapsed,
             "folded_places": self.folded,
             "clock_change": {"ambiguous": self.ambiguous, "missing": self.missing},

@@ -244,6 +244,9 @@ class Trajectories:
 
     def keep(self, mask: npt.NDArray[np.bool_]) -> "Trajectories":
         """Give the same people with only the samples of `mask`; people left with none go."""
+        mask = np.asarray(mask)
+        if mask.dtype != np.bool_ or mask.shape != (self.samples,):
+            raise ArgumentError(f"the mask must hold True or False for {self.samples} samples")
         kept = np.concatenate([[0], np.cumsum(mask)])[self.offsets]
         whole = Trajectories(
             tuple(column[mask] for column in self.columns),
@@ -277,8 +280,8 @@ class Trajectories:
             return NotImplemented
         if self.frame != other.frame or (self.place is None) != (other.place is None):
             return False
-        mine = (*self.columns, self.offsets, self.crowd)
-        theirs = (*other.columns, other.offsets, other.crowd)
+        mine: list[Any] = [*self.columns, self.offsets, self.crowd]
+        theirs: list[Any] = [*other.columns, other.offsets, other.crowd]
         return all(np.array_equal(a, b) for a, b in zip(mine, theirs, strict=True)) and all(
             a is None or b is None or _as_text(a).equals(_as_text(b))
             for a, b in (

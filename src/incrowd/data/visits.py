@@ -83,6 +83,7 @@ class Visits:
         n = len(offsets) - 1
         if len(place) != len(time) or n < 0 or offsets[0] != 0 or offsets[-1] != len(place):
             raise ArgumentError("offsets must cut as many places as times")
+        _check_order(np.asarray(place), np.asarray(time), np.asarray(offsets))
         if people is None:
             people = pl.Series("user", np.arange(n, dtype=np.int64))
         if len(people) != n:
@@ -137,14 +138,24 @@ class Visits:
         )
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether people, places and times are the same."""
+        """Tell whether people, places and times are the same.
+
+        As with `Trajectories`, identifiers count as equal when they read the same.
+        """
+        import polars as pl
+
         if not isinstance(other, Visits):
             return NotImplemented
+        if (self.places is None) != (other.places is None):
+            return False
         return (
             np.array_equal(self.place, other.place)
             and np.array_equal(self.time, other.time)
             and np.array_equal(self.offsets, other.offsets)
-            and self.people.equals(other.people)
+            and all(
+                a is None or b is None or a.cast(pl.String).equals(b.cast(pl.String))
+                for a, b in ((self.people, other.people), (self.places, other.places))
+            )
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -183,6 +194,17 @@ def visits(data: Trajectories) -> Visits:
         place = inverse.reshape(-1).astype(np.int64)
     columns = _in_order(data.person(), place, data.t0.astype(np.int64), len(data))
     return Visits(*columns, people=data.people, places=data.places)
+
+
+def _check_order(place: Longs, time: Longs, offsets: Longs) -> None:
+    """Refuse visits that are not cut and ordered as `Visits` promises."""
+    if bool(np.any(np.diff(offsets) < 0)):
+        raise ArgumentError("offsets must not fall")
+    back = (time[1:] < time[:-1]) | ((time[1:] == time[:-1]) & (place[1:] < place[:-1]))
+    # Where people change, anything goes.
+    back[offsets[(offsets > 0) & (offsets < len(time))] - 1] = False
+    if bool(back.any()):
+        raise ArgumentError("visits must be ordered by time and place in each person")
 
 
 def _in_order(

@@ -1,0 +1,17 @@
+"""Reading: from files and frames of any usual shape to `Trajectories`.
+
+How a row travels::
+
+    sources    which files there are, and how DuckDB scans each
+    columns    which column is who, when and where
+    fields     SQL that parses and checks every row; a bad one gets the number of its reason
+    rows       batch by batch: bad rows counted, clocks turned into UTC, people numbered
+    staging    kept in memory or spilled to disk, projected, sorted, repeats dropped
+    reader     the function that users call, and the grid it chooses
+
+The input is scanned once.
+"""
+
+from incrowd.data.reading.reader import read
+
+__all__ = ["read"]

@@ -1,0 +1,99 @@
+"""Which plane to lay the data on: the papers' projection about the data's centre, checked.
+
+The Lambert azimuthal equal-area projection keeps areas everywhere and distances near its centre;
+neither the antimeridian nor a pole is special to it. What it cannot do is show half the earth
+without bending distances, so data that reaches too far from its centre is refused.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.data.frame import Floats, laea
+from incrowd.errors import PlaceError
+
+__all__ = ["FARTHEST", "area_of_use", "centre", "local_plane"]
+
+Chunk = tuple[Floats, Floats]
+
+FARTHEST = 5_000
+"""How far from the centre data may reach, in km: distances there are off by 8 %."""
+_RADIUS = 6371.0088
+_HALF_TURN = 180.0
+_POLAR = 80.0
+
+
+def local_plane(positions: Callable[[], Iterable[Chunk]]) -> str:
+    """Give the projection about the centre of positions (longitudes, latitudes), or refuse.
+
+    `positions` is called for each pass over the data, which may lie on disk.
+    """
+    lat0, lon0 = centre(positions)
+    beyond = 0
+    for lon, lat in positions():
+        corners = np.meshgrid([lon.min(), lon.max()], [lat.min(), lat.max()])
+        if _distance(corners[0], corners[1], lon0, lat0).max() > FARTHEST / 2:
+            beyond += int(np.count_nonzero(_distance(lon, lat, lon0, lat0) > FARTHEST))
+    if beyond:
+        raise PlaceError(
+            f"{beyond:,} positions lie more than {FARTHEST:,} km from the data's centre "
+            f"({lat0:.2f}, {lon0:.2f}): no plane shows them all without bending distances. "
+            "Read one region at a time (bbox), or give the crs of a plane that you accept"
+        )
+    return laea(lat0, lon0)
+
+
+def centre(positions: Callable[[], Iterable[Chunk]]) -> tuple[float, float]:
+    """Give the (latitude, longitude) about which positions lie.
+
+    Sums are taken in integers (millionths), so that the answer does not depend on how the data
+    is cut. Away from the antimeridian and the poles it is the mean of the degrees; elsewhere the
+    direction of the mean vector, which has neither a seam nor a pole.
+    """
+    count = east_sum = north_sum = 0
+    west, east, polar = 180.0, -180.0, 0.0
+    for lon, lat in positions():
+        count += len(lon)
+        east_sum += _millionths(lon)
+        north_sum += _millionths(lat)
+        west, east = min(west, float(lon.min())), max(east, float(lon.max()))
+        polar = max(polar, float(np.abs(lat).max()))
+    if east - west < _HALF_TURN and polar < _POLAR:
+        return round(north_sum / count / 1e6, 4), round(east_sum / count / 1e6, 4)
+    x = y = z = 0
+    for lon, lat in positions():
+        along, up = np.radians(lon), np.radians(lat)
+        x += _millionths(np.cos(up) * np.cos(along))
+        y += _millionths(np.cos(up) * np.sin(along))
+        z += _millionths(np.sin(up))
+    return (
+        round(math.degrees(math.atan2(z, math.hypot(x, y))), 4),
+        round(math.degrees(math.atan2(y, x)), 4),
+    )
+
+
+def area_of_use(crs: str) -> tuple[float, float, float, float] | None:
+    """Give west, south, east and north of where a reference system is meant to be used."""
+    import pyproj
+
+    area = pyproj.CRS.from_user_input(crs).area_of_use
+    return None if area is None else (area.west, area.south, area.east, area.north)
+
+
+def _millionths(values: Floats) -> int:
+    return int(np.rint(values * 1e6).astype(np.int64).sum())
+
+
+def _distance(
+    lon: npt.NDArray[np.float64], lat: npt.NDArray[np.float64], lon0: float, lat0: float
+) -> Floats:
+    """Give great-circle distances in km."""
+    east, north = np.radians(lon - lon0), np.radians(lat)
+    south = math.radians(lat0)
+    half = (
+        np.sin((north - south) / 2) ** 2 + math.cos(south) * np.cos(north) * np.sin(east / 2) ** 2
+    )
+    distance: Floats = 2 * _RADIUS * np.arcsin(np.sqrt(np.clip(half, 0, 1)))
+    return distance

@@ -1,0 +1,433 @@
+"""`read`: the function that users call, and the grid it chooses."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from incrowd.data.frame import Frame
+from incrowd.data.moments import seconds_of
+from incrowd.data.parquet import KIND, load, metadata_of
+from incrowd.data.reading.cells import read_cells
+from incrowd.data.reading.clock import find_zone
+from incrowd.data.reading.columns import find_columns
+from incrowd.data.reading.fields import (
+    is_number,
+    quoted,
+    refuse_nested,
+    row_query,
+    time_unit,
+)
+from incrowd.data.reading.memory import Memory, opened
+from incrowd.data.reading.plane import area_of_use, local_plane
+from incrowd.data.reading.rejected import refuse_if_too_many, take_broken, with_lines
+from incrowd.data.reading.rows import Intake, Limits
+from incrowd.data.reading.sources import Source, files_of, open_source, open_table
+from incrowd.data.reading.staging import Sorted, Staging
+from incrowd.data.report import Reading
+from incrowd.data.sidecar import frame_of
+from incrowd.data.trajectories import Trajectories
+from incrowd.errors import ArgumentError, ColumnError, InputError, PlaceError, UnreadableError
+
+__all__ = ["read"]
+
+_ALWAYS = ("1970-01-01", "2100-01-01")
+_BATCH = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the caller of `read` asked for."""
+
+    columns: Mapping[str, str | None]
+    sensor: str | None
+    crs: str | None
+    cell: float | None
+    slot: int | None
+    frame: Frame | None
+    tz: str | None
+    time_format: str | None
+    time_unit: str | None
+    limits: Limits
+    strict: bool
+    max_bad: float
+    names: Sequence[str] | None
+    separator: str | None
+    decimal: str
+    threads: int
+    progress: Callable[[int], None] | None
+
+
+def read(
+    source: Any,
+    *,
+    user: str | None = None,
+    time: str | None = None,
+    lat: str | None = None,
+    lon: str | None = None,
+    x: str | None = None,
+    y: str | None = None,
+    place: str | None = None,
+    geometry: str | None = None,
+    cells: Any = None,
+    sensor: str | None = None,
+    crs: str | None = None,
+    cell: float | None = None,
+    slot: int | None = None,
+    frame: Frame | None = None,
+    tz: str | None = None,
+    time_format: str | None = None,
+    time_unit: str | None = None,
+    window: tuple[Any, Any] | None = None,
+    bbox: tuple[float, float, float, float] | None = None,
+    strict: bool = False,
+    max_bad: float = 0.05,
+    names: Sequence[str] | None = None,
+    separator: str | None = None,
+    decimal: str = ".",
+    memory: str | float | None = None,
+    threads: int | None = None,
+    temp_dir: str | os.PathLike[str] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Trajectories:
+    """Read trajectories from files or frames.
+
+    Parameters
+    ----------
+    source
+        A CSV (plain, .gz, .zst) or Parquet file, a folder or glob of them, a list of these, or a
+        Polars, Arrow or pandas frame. Files are read in the order of their names.
+    user, time, lat, lon, x, y, place, geometry
+        Which column is what. Those not given are found by their usual names. Positions are
+        degrees (lat and lon, or points in WKT), or metres (x and y, with `crs`).
+    cells
+        A table of cells (id, lat, lon) for data that names a cell and no position.
+    sensor
+        Which sensor's rows to take from a table with a column `sensor`.
+    crs
+        The plane of the grid, in metres. Unless given, it is the Lambert azimuthal equal-area
+        projection about the data's centre.
+    cell, slot
+        The grid: metres and seconds; 100 and 60 unless given.
+    frame
+        A whole grid to use, for instance that of another dataset. Files that incrowd wrote
+        carry theirs, which is used unless `crs`, `cell` or `slot` are given.
+    tz
+        The time zone of times that name none; UTC unless given.
+    time_format
+        The format of times, as for `strptime`, where they are not ISO 8601.
+    time_unit
+        The unit of numeric times since 1970 (s, ms, us, ns); by their size unless given.
+    window
+        The earliest time allowed, and the first no more allowed; rows outside cannot be used.
+        From 1970 to 2100 unless given.
+    bbox
+        West, south, east and north in degrees: rows outside are left out, without being bad.
+    strict
+        Whether the first row that cannot be used is an error.
+    max_bad
+        The share of rows that may be unusable.
+    names
+        The columns' names in order, for text files without a header.
+    separator, decimal
+        Of text files; the separator is found unless given.
+    memory
+        How much memory to use at most, as "4GB" or bytes; three quarters of the machine unless
+        given. Rows that do not fit are sorted on disk.
+    threads
+        How many threads to use; all cores unless given.
+    temp_dir
+        Where temporary files go when rows are sorted on disk.
+    progress
+        Called with the number of rows read so far.
+
+    Returns
+    -------
+    Trajectories
+        People in the order in which they first appear; `reading` tells what was rejected.
+
+    Raises
+    ------
+    InputError
+        If the input cannot be used; see :mod:`incrowd.errors` for the kinds.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import incrowd
+    >>> calls = pl.DataFrame({
+    ...     "msisdn": ["0700000001", "0700000002", "0700000001"],
+    ...     "time": ["2012-03-05 07:31", "2012-03-05 09:02", "2012-03-06 18:40"],
+    ...     "lat": [5.3364, 6.8206, 5.3599], "lon": [-4.0267, -5.2767, -4.0083]})
+    >>> data = incrowd.read(calls, tz="Africa/Abidjan")
+    >>> len(data), data.samples
+    (2, 3)
+    """
+    limits = Limits(_window(window), _box(bbox), None if crs is None else area_of_use(crs))
+    if tz is not None:
+        find_zone(tz)
+    if not 0 <= max_bad <= 1:
+        raise ArgumentError(f"max_bad is a share from 0 to 1, not {max_bad!r}")
+    if frame is not None and (crs, cell, slot) != (None, None, None):
+        raise ArgumentError("a frame is a whole grid; give it, or crs, cell and slot, not both")
+    options = Options(
+        {
+            "user": user, "time": time, "lat": lat, "lon": lon, "x": x, "y": y,
+            "place": place, "geometry": geometry,
+        },
+        sensor, crs, cell, slot, frame, tz, time_format, time_unit, limits, strict, max_bad,
+        names, separator, decimal, threads or os.cpu_count() or 1, progress,
+    )  # fmt: skip
+    files = _files(source)
+    if files is not None and len(files) == 1 and _is_saved(files[0]):
+        return load(files[0])
+    share = Memory.of(memory)
+    with opened(share, options.threads, temp_dir) as connection:
+        table = None if cells is None else read_cells(connection, cells)
+        staging = Staging(connection, share.rows, options.threads)
+        reader = _Reader(connection, options, files, table, staging)
+        reader.scan([None] if files is None else files, source)
+        return reader.finish()
+
+
+class _Reader:
+    """One reading, from the scan to the result."""
+
+    def __init__(
+        self,
+        connection: Any,
+        options: Options,
+        files: list[Path] | None,
+        cells: Mapping[str, tuple[float, float]] | None,
+        staging: Staging,
+    ) -> None:
+        self._connection, self._options, self._staging = connection, options, staging
+        self._frame = options.frame or self._own_frame(files)
+        slot = self._frame.slot if self._frame is not None else options.slot or 60
+        reference = 0 if self._frame is None else self._frame.origin
+        self._intake = Intake(options.limits, options.tz, slot, reference, cells)
+        span = options.limits.window[1] - options.limits.window[0]
+        if span // slot >= 2**32:
+            raise ArgumentError(f"slots of {slot} s are too fine for so long a window")
+        self._columns: dict[str, str] = {}
+        self._files: list[str] = []
+        self._metres = False
+
+    def _own_frame(self, files: list[Path] | None) -> Frame | None:
+        """Give the grid that all files carry, if they carry one and none other is asked for."""
+        options = self._options
+        if files is None or (options.crs, options.cell, options.slot) != (None, None, None):
+            return None
+        try:
+            carried = {frame_of(path) for path in files}
+        except OSError:
+            return None  # said with more detail when the file is opened
+        return carried.pop() if len(carried) == 1 else None
+
+    def scan(self, files: Iterable[Path | None], frame: Any) -> None:
+        """Read everything into the staging."""
+        options = self._options
+        for path in files:
+            if path is None:
+                source = open_table(self._connection, frame)
+            else:
+                source = open_source(
+                    self._connection, path, names=options.names, separator=options.separator
+                )
+                self._files.append(source.name)
+            self._scan_one(source)
+
+    def _scan_one(self, source: Source) -> None:
+        options, intake = self._options, self._intake
+        columns = find_columns(
+            list(source.kinds), options.columns, where=source.name, cells=intake.cells is not None
+        )
+        refuse_nested(source.kinds, columns, source.name)
+        self._note_columns(columns, source)
+        query = row_query(
+            source.relation,
+            columns,
+            source.kinds,
+            epoch=self._epoch(source, columns["time"]),
+            time_format=options.time_format,
+            decimal=options.decimal,
+            sensor=options.sensor,
+            place_needed=intake.cells is not None,
+        )
+        first = 0
+        for batch in self._connection.sql(query).to_arrow_reader(_BATCH):
+            placed = "place" in columns
+            rows = intake.take(batch, file=source.name, first=first, placed=placed)
+            self._staging.add(rows)
+            first += batch.num_rows
+            if options.progress is not None:
+                options.progress(intake.rows)
+            if options.strict and intake.rejects.total:
+                break
+        broken = take_broken(self._connection, source, intake)
+        with_lines(intake.rejects, source, broken)
+        refuse_if_too_many(intake, allowed=0 if options.strict else 1, strict=options.strict)
+
+    def _note_columns(self, columns: dict[str, str], source: Source) -> None:
+        """Remember which column was what; all files must tell positions in the same way."""
+        if self._columns and set(columns) != set(self._columns):
+            raise ColumnError(
+                f"{source.name} tells {', '.join(sorted(columns))}, but the files before it "
+                f"{', '.join(sorted(self._columns))}; read them apart"
+            )
+        self._columns = self._columns or columns
+        self._metres = "x" in columns
+        if self._metres and self._options.crs is None and self._frame is None:
+            raise ArgumentError(
+                "positions in x and y need the system they are in, for example crs='EPSG:2154'; "
+                "positions in degrees are columns named lat and lon"
+            )
+        if self._metres and self._options.limits.bbox is not None:
+            raise ArgumentError("bbox is in degrees, and these positions are in metres")
+        if "sensor" in columns and self._options.sensor is None:
+            self._refuse_mixed_sensors(source, columns["sensor"])
+
+    def _refuse_mixed_sensors(self, source: Source, column: str) -> None:
+        query = f"SELECT DISTINCT CAST({quoted(column)} AS VARCHAR) FROM {source.peek} LIMIT 9"
+        kinds = sorted(row[0] for row in self._connection.execute(query).fetchall() if row[0])
+        if len(kinds) > 1:
+            raise InputError(
+                f"{source.name} holds several sensors ({', '.join(kinds)}); "
+                f"say which to read, for example sensor={kinds[0]!r}"
+            )
+
+    def _epoch(self, source: Source, time: str) -> Any:
+        """Decide from the first values whether times are numbers."""
+        options = self._options
+        kind = source.kinds[time]
+        if options.time_format is not None or not (kind == "VARCHAR" or is_number(kind)):
+            return None
+        query = (
+            f"SELECT trim(CAST({quoted(time)} AS VARCHAR)) FROM {source.peek} "
+            f"WHERE {quoted(time)} IS NOT NULL LIMIT 100"
+        )
+        values = [row[0] for row in self._connection.execute(query).fetchall() if row[0]]
+        return time_unit(values, options.time_unit, f"{source.name}, column {time!r}")
+
+    def finish(self) -> Trajectories:
+        """Choose the grid, sort, and make the trajectories."""
+        options, intake = self._options, self._intake
+        if intake.rows == 0:
+            raise UnreadableError(f"{', '.join(self._files) or 'the frame'}: no rows to read")
+        refuse_if_too_many(intake, allowed=options.max_bad, strict=False)
+        if intake.zoned and intake.zoneless and options.tz is None:
+            raise InputError(
+                f"{intake.zoned:,} times name their zone and {intake.zoneless:,} do not; "
+                "say in which zone the others are, for example tz='UTC'"
+            )
+        if intake.used == 0:
+            raise InputError(f"no row is left of {intake.rows:,}; {intake.outside:,} lie outside")
+        frame = self._choose_frame()
+        if self._metres:
+            rows = self._staging.finish(
+                lambda a, b: (frame.snap(a), frame.snap(b)), self._origin(frame)
+            )
+        else:
+            rows = self._staging.finish(frame.cells, self._origin(frame))
+        return self._assemble(rows, frame)
+
+    def _choose_frame(self) -> Frame:
+        if self._frame is not None:
+            return self._frame
+        options, intake = self._options, self._intake
+        crs = options.crs
+        if crs is None:
+            if intake.polar * 2 > intake.used:
+                raise PlaceError(
+                    f"{intake.polar:,} of {intake.used:,} positions lie south of 60 S, where "
+                    "nobody lives: lat and lon look swapped. Name them the other way round; or, "
+                    "if this is Antarctica, give its crs (EPSG:3031)"
+                )
+            crs = local_plane(self._staging.positions)
+        slot = intake.slot
+        first = (self._staging.earliest + intake.base) * slot
+        origin = first // 86_400 * 86_400 // slot * slot
+        return Frame(crs, 100.0 if options.cell is None else options.cell, slot, origin)
+
+    def _origin(self, frame: Frame) -> int:
+        """Give the slot, counted from the start of the window, at which the grid starts."""
+        intake = self._intake
+        return (frame.origin - intake.reference) // intake.slot - intake.base
+
+    def _assemble(self, rows: Sorted, frame: Frame) -> Trajectories:
+        intake = self._intake
+        counts = np.bincount(rows.person, minlength=len(intake.people))
+        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        place, places = rows.place, None
+        if place is not None:
+            places = intake.places.names()
+            if places.dtype.is_integer() and _fits(places):
+                place, places = places.to_numpy().astype(np.int32)[place], None
+        reading = Reading(
+            files=tuple(self._files),
+            columns=self._columns,
+            rows=intake.rows,
+            rejects=intake.rejects,
+            outside=intake.outside,
+            collapsed=intake.used - len(rows.t),
+            folded=rows.folded,
+            ambiguous=intake.ambiguous,
+            missing=intake.missing,
+            zoneless=intake.zoneless,
+            zone=self._options.tz or "UTC",
+            spilled=self._staging.spilled,
+        )
+        x, y, t = rows.x, rows.y, rows.t
+        return Trajectories(
+            (x, x + 1, y, y + 1, t, t + 1),
+            offsets,
+            frame,
+            people=intake.people.names(),
+            place=place,
+            places=places,
+            reading=reading,
+        )
+
+
+def _files(source: Any) -> list[Path] | None:
+    """Give the files to read; None for a frame."""
+    if isinstance(source, str | os.PathLike):
+        return files_of(source)
+    if isinstance(source, list | tuple) and source:
+        if not all(isinstance(one, str | os.PathLike) for one in source):
+            raise ArgumentError("a list to read is a list of paths")
+        return [path for one in source for path in files_of(one)]
+    return None
+
+
+def _is_saved(path: Path) -> bool:
+    """Tell whether a file holds trajectories that `save` wrote."""
+    if path.suffix not in (".parquet", ".pq"):
+        return False
+    try:
+        return metadata_of(path).get(KIND) == b"trajectories"
+    except (OSError, ValueError):
+        return False
+
+
+def _window(given: tuple[Any, Any] | None) -> tuple[int, int]:
+    start, end = (seconds_of(edge) for edge in given or _ALWAYS)
+    if start >= end:
+        raise ArgumentError(f"the window is empty: it ends ({given}) before it starts")
+    return start, end
+
+
+def _box(given: tuple[float, float, float, float] | None) -> Any:
+    if given is None:
+        return None
+    west, south, east, north = map(float, given)
+    if not (abs(west) <= 180 and abs(east) <= 180 and -90 <= south < north <= 90):  # noqa: PLR2004
+        raise ArgumentError(f"a bbox is west, south, east, north in degrees, not {given!r}")
+    return west, south, east, north
+
+
+def _fits(places: Any) -> bool:
+    return bool(len(places)) and places.min() >= -(2**31) and places.max() < 2**31

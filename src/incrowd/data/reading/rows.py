@@ -1,0 +1,216 @@
+"""Batch by batch: count what cannot be used, turn clocks into UTC, number people and places."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from incrowd.data.frame import Floats, Ints
+from incrowd.data.reading.clock import to_utc
+from incrowd.data.reading.fields import REASONS
+from incrowd.data.reading.staging import Batch
+from incrowd.data.report import Example, Rejects
+
+__all__ = ["Codes", "Intake", "Limits"]
+
+Longs = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+_SECOND = 1_000_000
+
+
+class Codes:
+    """Numbers for names, in the order of their first appearance."""
+
+    def __init__(self) -> None:
+        self._code: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._code)
+
+    def number(self, names: pa.Array) -> Ints:
+        """Give the number of each name, new names included."""
+        encoded = names.dictionary_encode()
+        code = self._code
+        found = [code.setdefault(name, len(code)) for name in encoded.dictionary.to_pylist()]
+        numbers: Ints = np.array(found, np.int32)[encoded.indices.to_numpy()]
+        return numbers
+
+    def since(self, known: int) -> list[str]:
+        """Give the names that came after the first `known`."""
+        return list(self._code)[known:]
+
+    def names(self) -> pl.Series:
+        """Give all names in order; as whole numbers where all of them are written as such."""
+        names = pl.Series(list(self._code), dtype=pl.String)
+        plain = names.str.contains(r"^(0|-?[1-9][0-9]{0,17})$").all()
+        return names.cast(pl.Int64) if len(names) and plain else names
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a row must meet, besides being well-formed.
+
+    Attributes
+    ----------
+    window
+        The earliest time allowed and the first one no more allowed, in seconds since 1970.
+    bbox
+        West, south, east and north; rows outside are left out by choice, and are not bad.
+    area
+        The same, for where the reference system may be used; rows outside are bad.
+    """
+
+    window: tuple[int, int]
+    bbox: tuple[float, float, float, float] | None = None
+    area: tuple[float, float, float, float] | None = None
+
+
+@dataclass(slots=True)
+class Intake:
+    """Takes batches from the scanner in, and remembers what happened."""
+
+    limits: Limits
+    zone: str | None
+    slot: int
+    reference: int
+    cells: Mapping[str, tuple[float, float]] | None
+    people: Codes = field(default_factory=Codes)
+    places: Codes = field(default_factory=Codes)
+    rejects: Rejects = field(default_factory=Rejects)
+    rows: int = 0
+    outside: int = 0
+    ambiguous: int = 0
+    missing: int = 0
+    zoned: int = 0
+    zoneless: int = 0
+    swapped: int = 0
+    polar: int = 0
+    used: int = 0
+    _positions: Floats = field(default_factory=lambda: np.empty((0, 2)))
+
+    @property
+    def base(self) -> int:
+        """The slot, since the reference, at which the window starts."""
+        return (self.limits.window[0] - self.reference) // self.slot
+
+    def take(self, batch: pa.RecordBatch, *, file: str, first: int, placed: bool) -> Batch:
+        """Check a batch and give the rows that can be used.
+
+        Parameters
+        ----------
+        batch
+            Rows as the scanner gives them.
+        file
+            Where they come from.
+        first
+            The number of the first of them in the file, counted from 0.
+        placed
+            Whether the rows name a place.
+        """
+        self.rows += batch.num_rows
+        bad = batch.column("bad").to_numpy()
+        if bad.any():
+            self._reject_unparsed(batch, bad, file, first)
+        good = bad == 0
+        moment = self._utc(batch, good)
+        start, end = (edge * _SECOND for edge in self.limits.window)
+        late = good & ((moment < start) | (moment >= end))
+        if late.any():
+            shown = [f"{when}Z" for when in moment[late][:3].astype("datetime64[us]")]
+            self._reject("time outside the window", late, shown, file, first)
+            good &= ~late
+        place = self._places(batch, good) if placed else None
+        a, b = batch.column("a").to_numpy(), batch.column("b").to_numpy()
+        if self.cells is not None:
+            assert place is not None  # noqa: S101  a table of cells needs a place
+            a, b = self._positions[np.where(good, place, 0)].T if len(self._positions) else (a, b)
+            unknown = good & np.isnan(a)
+            if unknown.any():
+                names = batch.column("spot").filter(pa.array(unknown)).slice(0, 3).to_pylist()
+                self._reject("cell not in the table of cells", unknown, names, file, first)
+                good &= ~unknown
+        good = self._inside(good, a, b, file, first)
+        self.polar += int(np.count_nonzero(b[good] < -60))  # noqa: PLR2004  nobody lives there
+        return self._batch(batch, good, moment, a, b, place)
+
+    def _batch(
+        self, batch: pa.RecordBatch, good: Mask, moment: Longs, a: Floats, b: Floats, place: Any
+    ) -> Batch:
+        who = batch.column("who")
+        if not good.all():
+            who = who.filter(pa.array(good))
+            moment, a, b = moment[good], a[good], b[good]
+            place = None if place is None else place[good]
+        since = (moment - self.reference * _SECOND) // (self.slot * _SECOND) - self.base
+        self.used += len(who)
+        return Batch(self.people.number(who), since.astype(np.uint32), a, b, place)
+
+    def _utc(self, batch: pa.RecordBatch, good: Mask) -> Longs:
+        """Give moments in UTC, counting those that came without a zone."""
+        moment: Longs = batch.column("moment").to_numpy()
+        zoned = batch.column("zoned").to_numpy(zero_copy_only=False)
+        naive = good & ~zoned
+        count = int(np.count_nonzero(naive))
+        self.zoneless += count
+        self.zoned += int(np.count_nonzero(good)) - count
+        if count and self.zone not in (None, "UTC"):
+            moment = moment.copy()
+            moment[naive], twice, never = to_utc(moment[naive], str(self.zone))
+            self.ambiguous += twice
+            self.missing += never
+        return moment
+
+    def _places(self, batch: pa.RecordBatch, good: Mask) -> Ints:
+        """Give the numbers of good rows' places; look up where new ones lie."""
+        spots = batch.column("spot")
+        place = np.zeros(len(good), np.int32)
+        known = len(self.places)
+        place[good] = self.places.number(spots if good.all() else spots.filter(pa.array(good)))
+        if self.cells is not None and len(self.places) > known:
+            nowhere = (np.nan, np.nan)
+            new = [self.cells.get(name, nowhere) for name in self.places.since(known)]
+            self._positions = np.concatenate([self._positions, np.array(new, np.float64)])
+        return place
+
+    def _inside(self, good: Mask, a: Floats, b: Floats, file: str, first: int) -> Mask:
+        if self.limits.area is not None:
+            off = good & ~_within(a, b, self.limits.area)
+            if off.any():
+                shown = [f"{lat}, {lon}" for lon, lat in zip(a[off][:3], b[off][:3], strict=True)]
+                self._reject("outside the area of the crs", off, shown, file, first)
+                good = good & ~off
+        if self.limits.bbox is not None:
+            inside = _within(a, b, self.limits.bbox)
+            self.outside += int(np.count_nonzero(good & ~inside))
+            good = good & inside
+        return good
+
+    def _reject_unparsed(
+        self, batch: pa.RecordBatch, bad: npt.NDArray[np.int8], file: str, first: int
+    ) -> None:
+        a, b = batch.column("a").to_numpy(), batch.column("b").to_numpy()
+        for number in np.unique(bad[bad > 0]):
+            which = bad == number
+            shown = batch.column("shown").filter(pa.array(which)).slice(0, 3).to_pylist()
+            self._reject(REASONS[number], which, [text or "" for text in shown], file, first)
+        # Impossible as they stand, possible the other way round.
+        turned = (bad > 0) & (np.abs(b) > 90) & (np.abs(b) <= 180) & (np.abs(a) <= 90)  # noqa: PLR2004
+        self.swapped += int(np.count_nonzero(turned))
+
+    def _reject(self, reason: str, which: Mask, shown: list[str], file: str, first: int) -> None:
+        self.rejects.add(reason, int(np.count_nonzero(which)))
+        rows = np.flatnonzero(which)[: self.rejects.wants(reason)]
+        for row, value in zip(rows, shown, strict=False):
+            self.rejects.show(reason, Example(file, first + int(row), value))
+
+
+def _within(a: Floats, b: Floats, box: tuple[float, float, float, float]) -> Mask:
+    west, south, east, north = box
+    # A box that starts east of where it ends lies across the antimeridian.
+    across = (a >= west) & (a <= east) if west <= east else (a >= west) | (a <= east)
+    inside: Mask = across & (b >= south) & (b <= north)
+    return inside

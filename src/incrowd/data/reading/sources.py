@@ -1,0 +1,203 @@
+"""What there is to read: files, folders, globs and frames, each as a relation DuckDB can scan."""
+
+import glob
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from incrowd.data.reading.fields import quoted
+from incrowd.data.reading.textfile import TEXT, TextTable, sniff
+from incrowd.errors import InputError, UnreadableError
+
+__all__ = ["Source", "files_of", "open_source", "open_table"]
+
+_PARQUET = (".parquet", ".pq")
+_PACKED = (".gz", ".zst")
+_PLAIN = "incrowd_source"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One table to read.
+
+    Attributes
+    ----------
+    name
+        How to name it in messages.
+    relation
+        What to select from.
+    kinds
+        DuckDB's type by column, in order.
+    peek
+        The same as `relation`, but for a look that leaves no trace of broken rows.
+    text
+        How it is laid out, if it is a text table.
+    path
+        Where it lies, if it is a file.
+    """
+
+    name: str
+    relation: str
+    kinds: Mapping[str, str]
+    peek: str
+    text: TextTable | None = None
+    path: Path | None = None
+
+
+def files_of(what: str | os.PathLike[str]) -> list[Path]:
+    """Give the files that a path, a folder or a glob stands for, sorted by name."""
+    text = os.fspath(what)
+    path = Path(text)
+    if path.is_dir():
+        files = [p for p in sorted(path.rglob("*")) if p.is_file() and _is_table(p)]
+        if not files:
+            raise UnreadableError(f"no CSV or Parquet file in {path}")
+        return files
+    if glob.has_magic(text) and not path.exists():
+        files = [Path(p) for p in sorted(glob.glob(text, recursive=True))]  # noqa: PTH207
+        files = [p for p in files if p.is_file()]
+        if not files:
+            raise UnreadableError(f"no file matches {text}")
+        return files
+    if not path.exists():
+        raise UnreadableError(f"{path} does not exist")
+    return [path]
+
+
+def open_source(
+    connection: Any, path: Path, *, names: Sequence[str] | None, separator: str | None
+) -> Source:
+    """Look into a file and make it ready to be scanned."""
+    if not os.access(path, os.R_OK):
+        raise UnreadableError(f"{path} may not be read (permission denied)")
+    if path.stat().st_size == 0:
+        raise UnreadableError(f"{path} is empty")
+    kind = _kind(path)
+    if kind in _PARQUET:
+        return _open_parquet(connection, path)
+    if kind not in TEXT:
+        raise UnreadableError(
+            f"{path}: files of kind {kind or '(none)'} are not read; "
+            "use .csv, .csv.gz, .csv.zst or .parquet"
+        )
+    text = sniff(path, names, separator)
+    # Columns get plain names inside DuckDB, which takes Lat and lat for the same.
+    inner = [f"c{i}" for i in range(len(text.names))]
+    columns = ", ".join(f"'{name}': 'VARCHAR'" for name in inner)
+    layout = (
+        f"columns = {{{columns}}}, auto_detect = false, header = false, "
+        f"skip = {int(text.header)}, delim = {_string(text.separator)}, quote = '\"', "
+        "escape = '\"', nullstr = ''"
+    )
+    keep = "store_rejects = true, rejects_table = 'broken', rejects_scan = 'broken_scan', "
+    keep += "rejects_limit = 0"
+    chosen = ", ".join(
+        f"{a} AS {quoted(b)}" for a, b in zip(inner, _distinct(text.names), strict=True)
+    )
+    where = _string(os.fspath(path))
+    relation, peek = (
+        f"(SELECT {chosen} FROM read_csv({where}, {layout}, {rejects}))"
+        for rejects in (keep, "ignore_errors = true")
+    )
+    return Source(path.name, relation, dict.fromkeys(text.names, "VARCHAR"), peek, text, path)
+
+
+def open_table(connection: Any, table: Any) -> Source:
+    """Make a Polars, Arrow or pandas frame ready to be scanned."""
+    arrow = _as_arrow(table)
+    doubled = {name for name in arrow.column_names if arrow.column_names.count(name) > 1}
+    if doubled:
+        raise InputError(f"the frame has two columns named {min(doubled)!r}; rename one")
+    connection.register(_PLAIN, arrow)
+    return Source("frame", _PLAIN, _describe(connection, _PLAIN), _PLAIN)
+
+
+def _open_parquet(connection: Any, path: Path) -> Source:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    relation = f"read_parquet({_string(os.fspath(path))}, hive_partitioning = false)"
+    try:
+        names = pq.read_schema(path).names
+        kinds = _describe(connection, relation)
+    except (OSError, pa.ArrowException) as error:
+        raise UnreadableError(f"{path} is damaged or no Parquet file: {error}") from error
+    if len(kinds) != len(names) or list(kinds) != names:
+        # DuckDB renames columns that differ in case only, or not at all.
+        kinds = dict.fromkeys(names, "VARCHAR")
+    return Source(path.name, relation, kinds, relation, path=path)
+
+
+def _describe(connection: Any, relation: str) -> dict[str, str]:
+    rows = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+    # An enumeration prints its members; to us it is text.
+    return {row[0]: "VARCHAR" if row[1].startswith("ENUM") else row[1] for row in rows}
+
+
+def _as_arrow(table: Any) -> Any:
+    import polars as pl
+    import pyarrow as pa
+
+    if isinstance(table, pa.Table):
+        return table
+    if isinstance(table, pa.RecordBatch):
+        return pa.Table.from_batches([table])
+    if isinstance(table, pl.LazyFrame):
+        table = table.collect()
+    if isinstance(table, pl.DataFrame):
+        return table.to_arrow(compat_level=pl.CompatLevel.oldest())
+    if hasattr(table, "to_dict") and hasattr(table, "columns") and hasattr(table, "index"):
+        return _from_pandas(table)
+    if isinstance(table, Mapping):
+        return pl.DataFrame(dict(table)).to_arrow(compat_level=pl.CompatLevel.oldest())
+    raise InputError(
+        f"cannot read a {type(table).__name__}; give a path, or a Polars, Arrow or pandas frame"
+    )
+
+
+def _from_pandas(table: Any) -> Any:
+    import pyarrow as pa
+
+    columns = list(table.columns)
+    doubled = [name for name in columns if columns.count(name) > 1]
+    if doubled:
+        raise InputError(f"the frame has two columns named {doubled[0]!r}; rename one")
+    # Geometries are Python objects; their coordinates are what is needed (trackintel, geopandas).
+    geometry = getattr(table, "_geometry_column_name", None)
+    if geometry in columns:
+        points = table[geometry]
+        if points.crs is not None and not points.crs.is_geographic:
+            raise InputError(f"the geometry is in {points.crs.name}; bring it to EPSG:4326 first")
+        rest = table.drop(columns=geometry)
+        table = rest.assign(lon=points.x.to_numpy(), lat=points.y.to_numpy())
+    levels = [name for name in table.index.names if name is not None and name not in columns]
+    try:
+        return pa.Table.from_pandas(
+            table.reset_index(level=levels) if levels else table, preserve_index=False
+        )
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise InputError(f"cannot take this pandas frame: {error}") from error
+
+
+def _distinct(names: Sequence[str]) -> Iterator[str]:
+    """Keep doubled names apart until they are reported."""
+    seen: set[str] = set()
+    for index, name in enumerate(names):
+        yield name if name.casefold() not in seen else f"{name}\u0001{index}"
+        seen.add(name.casefold())
+
+
+def _kind(path: Path) -> str:
+    suffix = path.suffix.lower()
+    return Path(path.stem).suffix.lower() if suffix in _PACKED else suffix
+
+
+def _is_table(path: Path) -> bool:
+    hidden = any(part.startswith(".") for part in path.parts[-2:])
+    return not hidden and _kind(path) in (*TEXT, *_PARQUET)
+
+
+def _string(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
