@@ -10,25 +10,39 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from incrowd.data.frame import Frame
     from incrowd.data.reading import read
+    from incrowd.data.selecting import select
+    from incrowd.data.synthesize import synthesize
     from incrowd.data.trajectories import Trajectories
     from incrowd.data.visits import Visits, visits
+    from incrowd.data.writing import write
+    from incrowd.measure.describe import Description, describe
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "Description": "incrowd.measure.describe",
     "Frame": "incrowd.data.frame",
     "Trajectories": "incrowd.data.trajectories",
     "Visits": "incrowd.data.visits",
+    "describe": "incrowd.measure.describe",
     "read": "incrowd.data.reading",
+    "select": "incrowd.data.selecting",
+    "synthesize": "incrowd.data.synthesize",
     "visits": "incrowd.data.visits",
+    "write": "incrowd.data.writing",
 }
 
 __all__ = [
+    "Description",
     "Frame",
     "Trajectories",
     "Visits",
+    "describe",
     "read",
+    "select",
+    "synthesize",
     "visits",
+    "write",
 ]
 
 

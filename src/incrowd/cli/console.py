@@ -1,0 +1,112 @@
+"""What every command shares: progress on standard error, and errors as one clear message."""
+
+import contextlib
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from incrowd.errors import IncrowdError, PrivacyWarning
+
+__all__ = ["progress", "run", "say"]
+
+_USE, _INTERRUPTED = 2, 130
+_PATIENCE = 5.0
+
+
+def run(app: Callable[[], Any]) -> int:
+    """Run commands; turn errors into a message and an exit status."""
+    warnings.showwarning = _warn
+    # A warning that concerns privacy is shown every time, whatever filters say.
+    warnings.simplefilter("always", PrivacyWarning)
+    try:
+        app()
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else _USE
+    except IncrowdError as error:
+        say(f"incrowd: {error}")
+        return _USE
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; nothing is left to be flushed.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        say("incrowd: interrupted; nothing was left half written")
+        return _INTERRUPTED
+    except MemoryError:
+        say("incrowd: out of memory; set a limit with --memory, or take fewer people or days")
+        return _USE
+    except OSError as error:
+        say(f"incrowd: {error}")
+        return _USE
+    return 0
+
+
+def say(text: str) -> None:
+    """Tell the person at the terminal something that is no result."""
+    print(text, file=sys.stderr)
+
+
+@contextlib.contextmanager
+def progress(what: str, unit: str) -> Iterator[Callable[..., None]]:
+    """Show how far something is: a bar on a terminal, a line now and then elsewhere.
+
+    Yields
+    ------
+    callable
+        Takes the number done and, if known, the number of all.
+    """
+    if not sys.stderr.isatty():
+        yield _plain(what, unit)
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[count]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task(what, total=None, count="")
+
+        def update(done: int, total: int | None = None) -> None:
+            bar.update(task, completed=done, total=total, count=f"{done:,} {unit}")
+
+        yield update
+
+
+def _plain(what: str, unit: str) -> Callable[..., None]:
+    last = time.monotonic()
+
+    def update(done: int, total: int | None = None) -> None:
+        nonlocal last
+        if time.monotonic() - last > _PATIENCE:
+            last = time.monotonic()
+            say(f"{what}: {done:,} {unit}" + (f" of {total:,}" if total else ""))
+
+    return update
+
+
+def _warn(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,  # noqa: ARG001
+    lineno: int,  # noqa: ARG001
+    file: Any = None,  # noqa: ARG001
+    line: str | None = None,  # noqa: ARG001
+) -> None:
+    kind = "PRIVACY WARNING" if issubclass(category, PrivacyWarning) else "warning"
+    say(f"{kind}: {message}")

@@ -1,0 +1,99 @@
+"""``incrowd describe``: what is in a dataset, and what was rejected and why."""
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from incrowd.cli.options import Source, reads_data
+
+if TYPE_CHECKING:
+    from incrowd.data.report import Reading
+    from incrowd.measure.describe import Description, Spread
+
+__all__ = ["describe", "lines_of"]
+
+
+@reads_data
+def describe(
+    source: Source,
+    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+) -> None:
+    """Tell what is in a dataset, and what was rejected and why.
+
+    Example:  `incrowd describe cdr.csv.gz --tz Africa/Abidjan`
+    """
+    import incrowd
+
+    data = source.read()
+    about = incrowd.describe(data)
+    if as_json:
+        reading = None if data.reading is None else data.reading.as_dict()
+        print(json.dumps(about.as_dict() | {"reading": reading}, indent=2, ensure_ascii=False))
+        return
+    print("\n".join(lines_of(about)))
+    if data.reading is not None:
+        print("\n".join(["", *_reading_lines(data.reading)]))
+
+
+def lines_of(about: "Description") -> list[str]:
+    """Say in lines what a dataset holds."""
+    places = about.places_are
+    rows = [
+        ("people", f"{about.people:,}"),
+        ("samples", f"{about.samples:,}  ({about.per_person_hour:.3g} per person-hour)"),
+        ("time", f"{about.start[:16]} to {about.end[:16]} UTC  ({about.days:.1f} days)"),
+        ("area", f"{about.width_km:,.1f} x {about.height_km:,.1f} km = {about.area_km2:,.0f} km2"),
+        ("grid", f"cells of {about.cell_m:g} m, slots of {_duration(about.slot_s)}"),
+        (places, f"{about.places:,}"),
+    ]
+    lines = [f"{name:<22}{value}" for name, value in rows]
+    lines += [
+        "",
+        f"{'':<22}{'median':>10}{'mean':>10}{'quarter':>10}{'3 quarters':>12}{'most':>10}",
+    ]
+    spreads = [
+        ("samples a person", about.samples_a_person),
+        ("radius of gyration, km", about.gyration_km),
+        (f"{places} a person", about.places_a_person),
+        (f"people a {places[:-1]}", about.people_a_place),
+    ]
+    return lines + [_spread_line(name, spread) for name, spread in spreads]
+
+
+def _spread_line(name: str, spread: "Spread") -> str:
+    values = (spread.median, spread.mean, spread.quarter, spread.three_quarters, spread.most)
+    widths = (10, 10, 10, 12, 10)
+    cells = (f"{_short(value):>{width}}" for value, width in zip(values, widths, strict=True))
+    return f"{name:<22}" + "".join(cells)
+
+
+def _reading_lines(reading: "Reading") -> list[str]:
+    """Say what happened to the rows."""
+    used = {role: name for role, name in reading.columns.items() if role != name}
+    lines = [f"{'rows read':<22}{reading.rows:,}"]
+    if used:
+        shown = ", ".join(f"{role} from {name!r}" for role, name in used.items())
+        lines.append(f"{'columns':<22}{shown}")
+    notes = [
+        ("left out", reading.outside, "outside the box that was asked for"),
+        ("collapsed", reading.collapsed, "repeat a sample of the same person"),
+        ("of these", reading.folded, "name another place than the sample that was kept"),
+        ("without a zone", reading.zoneless, f"times were taken to be in {reading.zone}"),
+        ("ambiguous", reading.ambiguous, "local times came twice; taken as the first"),
+        ("skipped by the clock", reading.missing, "local times never were; taken an hour later"),
+    ]
+    lines += [f"{name:<22}{count:,} {text}" for name, count, text in notes if count]
+    lines.append(f"{'rejected':<22}{reading.rejects.total:,}")
+    for reason, count in sorted(reading.rejects.counts.items(), key=lambda item: -item[1]):
+        lines.append(f"  {count:,} x {reason}")
+        lines += [f"      {example}" for example in reading.rejects.examples.get(reason, ())]
+    return lines
+
+
+def _duration(seconds: int) -> str:
+    return f"{seconds // 60} min" if seconds % 60 == 0 else f"{seconds} s"
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 or value == int(value) else f"{value:.3g}"  # noqa: PLR2004

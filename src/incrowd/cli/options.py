@@ -1,0 +1,186 @@
+"""Options that several commands share: how to read data, and which part of it to take.
+
+A command takes ``source: Source`` among its parameters; :func:`reads_data` replaces it by the
+options below, and hands the command a ready `Source` whose `read` gives the trajectories.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from incrowd.cli.console import progress
+from incrowd.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from incrowd.data.trajectories import Trajectories
+
+__all__ = ["Source", "reads_data"]
+
+_COLUMNS, _GRID = "Which column is what (found by usual names unless given)", "Grid and clock"
+_ROWS, _PART, _MACHINE = "Rows and files", "Which part to take", "Machine"
+
+
+def _option(panel: str, text: str, *names: str, show: str | None = None) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel=panel, metavar=show)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Data on disk, and how to read it."""
+
+    path: str
+    reading: dict[str, Any]
+    selecting: dict[str, Any]
+
+    def read(self) -> "Trajectories":
+        """Read the data and take the part that was asked for."""
+        import incrowd
+
+        with progress("Reading", "rows") as update:
+            data = incrowd.read(self.path, progress=update, **self.reading)
+        return incrowd.select(data, **self.selecting)
+
+
+def _source(
+    data: Annotated[str, typer.Argument(help="A CSV or Parquet file, a folder or a glob.")],
+    user: Annotated[str | None, _option(_COLUMNS, "Who.", show="COLUMN")] = None,
+    time: Annotated[str | None, _option(_COLUMNS, "When.", show="COLUMN")] = None,
+    lat: Annotated[str | None, _option(_COLUMNS, "Latitude.", show="COLUMN")] = None,
+    lon: Annotated[str | None, _option(_COLUMNS, "Longitude.", show="COLUMN")] = None,
+    x: Annotated[str | None, _option(_COLUMNS, "Metres east.", "--x", show="COLUMN")] = None,
+    y: Annotated[str | None, _option(_COLUMNS, "Metres north.", "--y", show="COLUMN")] = None,
+    place: Annotated[
+        str | None, _option(_COLUMNS, "Antenna, venue or zone.", show="COLUMN")
+    ] = None,
+    cells: Annotated[
+        Path | None,
+        _option(_COLUMNS, "A table (id, lat, lon) for data that names cells.", show="FILE"),
+    ] = None,
+    sensor: Annotated[
+        str | None, _option(_COLUMNS, "Take rows of this sensor only.", show="NAME")
+    ] = None,
+    crs: Annotated[
+        str | None, _option(_GRID, "The plane, in metres, like EPSG:2154.", show="CRS")
+    ] = None,
+    cell: Annotated[
+        float | None, _option(_GRID, "Side of a cell; 100 unless given.", show="M")
+    ] = None,
+    slot: Annotated[
+        int | None, _option(_GRID, "Length of a slot; 60 unless given.", show="S")
+    ] = None,
+    tz: Annotated[
+        str | None, _option(_GRID, "Zone of times that name none; UTC unless given.", show="ZONE")
+    ] = None,
+    time_format: Annotated[
+        str | None, _option(_GRID, "Of times, as for strptime.", show="FORMAT")
+    ] = None,
+    time_unit: Annotated[
+        str | None, _option(_GRID, "Of numeric times: s, ms, us or ns.", show="UNIT")
+    ] = None,
+    window: Annotated[
+        str | None, _option(_ROWS, "Times outside are bad rows.", show="START,END")
+    ] = None,
+    strict: Annotated[bool, _option(_ROWS, "Stop at the first bad row.", "--strict")] = False,
+    max_bad: Annotated[
+        float, _option(_ROWS, "Share of rows that may be bad.", show="SHARE")
+    ] = 0.05,
+    names: Annotated[
+        str | None, _option(_ROWS, "Column names of files without a header.", show="A,B,...")
+    ] = None,
+    separator: Annotated[
+        str | None, _option(_ROWS, "Of text files; found unless given.", show="CHARACTER")
+    ] = None,
+    decimal: Annotated[str, _option(_ROWS, "Decimal mark of text files.", show="MARK")] = ".",
+    bbox: Annotated[
+        str | None, _option(_PART, "Inside this box, in degrees.", show="W,S,E,N")
+    ] = None,
+    since: Annotated[
+        str | None, _option(_PART, "From this time on.", "--from", show="TIME")
+    ] = None,
+    until: Annotated[str | None, _option(_PART, "Before this time.", "--to", show="TIME")] = None,
+    per_day: Annotated[
+        float | None, _option(_PART, "People with at least so many samples a day.", show="N")
+    ] = None,
+    active: Annotated[
+        float | None, _option(_PART, "People seen on at least this share of days.", show="SHARE")
+    ] = None,
+    every_day: Annotated[bool, _option(_PART, "People seen on every day.", "--every-day")] = False,
+    share: Annotated[
+        float | None, _option(_PART, "A random share of people.", show="SHARE")
+    ] = None,
+    share_seed: Annotated[int, _option(_PART, "Makes the random share repeatable.", show="N")] = 0,
+    memory: Annotated[
+        str | None, _option(_MACHINE, "Limit, like 4GB; rows beyond go to disk.", show="SIZE")
+    ] = None,
+    threads: Annotated[int | None, _option(_MACHINE, "All cores unless given.", show="N")] = None,
+    temp_dir: Annotated[Path | None, _option(_MACHINE, "For temporary files.", show="DIR")] = None,
+) -> Source:
+    reading = {
+        "user": user, "time": time, "lat": lat, "lon": lon, "x": x, "y": y, "place": place,
+        "cells": cells, "sensor": sensor, "crs": crs, "cell": cell, "slot": slot, "tz": tz,
+        "time_format": time_format, "time_unit": time_unit, "strict": strict,
+        "max_bad": max_bad, "separator": _unescaped(separator), "decimal": decimal,
+        "memory": memory, "threads": threads, "temp_dir": temp_dir,
+        "bbox": None if bbox is None else tuple(_numbers(bbox, 4, "--bbox")),
+        "window": None if window is None else tuple(_parts(window, 2, "--window")),
+        "names": None if names is None else names.split(","),
+    }  # fmt: skip
+    selecting = {
+        "time": _period(since, until),
+        "per_day": per_day,
+        "active": active,
+        "every_day": every_day,
+        "zone": tz or "UTC",
+        "share": share,
+        "seed": None if share is None else share_seed,
+    }
+    return Source(data, reading, selecting)
+
+
+def reads_data(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of reading, in place of its parameter `source`."""
+    own = inspect.signature(command, eval_str=True).parameters
+    shared = inspect.signature(_source).parameters
+    hints = get_type_hints(_source, include_extras=True)
+
+    @functools.wraps(command)
+    def wrapper(**given: Any) -> None:
+        source = _source(**{name: given.pop(name) for name in shared})
+        command(source=source, **given)
+
+    merged = [parameter.replace(annotation=hints[name]) for name, parameter in shared.items()]
+    first, rest = merged[:1], merged[1:]
+    mine = [parameter for name, parameter in own.items() if name != "source"]
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*first, *mine, *rest)]
+    wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": None}
+    return wrapper
+
+
+def _period(since: str | None, until: str | None) -> tuple[str, str] | None:
+    if since is None and until is None:
+        return None
+    return since or "1900-01-01", until or "2200-01-01"
+
+
+def _parts(text: str, count: int, option: str) -> list[str]:
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != count:
+        raise ArgumentError(f"{option} takes {count} values separated by commas, not {text!r}")
+    return parts
+
+
+def _numbers(text: str, count: int, option: str) -> list[float]:
+    try:
+        return [float(part) for part in _parts(text, count, option)]
+    except ValueError as error:
+        raise ArgumentError(f"{option} takes numbers, not {text!r}") from error
+
+
+def _unescaped(separator: str | None) -> str | None:
+    return "\t" if separator in ("\\t", "tab") else separator
