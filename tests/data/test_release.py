@@ -15,14 +15,8 @@ import strategies
 from incrowd import Frame, Trajectories
 from incrowd.data import release
 from incrowd.data.frame import laea
-from incrowd.data.release import (
-    SCHEMA,
-    Manifest,
-    amend_release,
-    read_release,
-    write_record,
-    write_release,
-)
+from incrowd.data.manifest import SCHEMA, Manifest, amend_release, read_release, seal
+from incrowd.data.release import write_record, write_release
 from incrowd.errors import (
     ArgumentError,
     OutputError,
@@ -219,7 +213,7 @@ class TestWriteRelease:
         def fill(*_):
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        monkeypatch.setattr(release, "_seal", fill)
+        monkeypatch.setattr(release, "seal", fill)
         with pytest.raises(OutputError, match="the disk is full; nothing was left"):
             write_release(tmp_path / "out", crowds(2), **SAID)
         assert list(tmp_path.iterdir()) == []
@@ -298,7 +292,7 @@ class TestReadRelease:
 
     def test_files_elsewhere_do_not_count(self, folder):
         (folder.parent / "else").write_bytes(b"")
-        self.rewrite(folder, files={"../else": release._seal(folder.parent / "else")})
+        self.rewrite(folder, files={"../else": seal(folder.parent / "else")})
         with pytest.raises(UnreadableError, match="incomplete"):
             read_release(folder)
 
@@ -313,7 +307,7 @@ class TestReadRelease:
     def test_other_columns_are_refused(self, folder):
         file = folder / "trajectories.parquet"
         pl.DataFrame({"person": ["a"]}).write_parquet(file)
-        self.rewrite(folder, files={file.name: release._seal(file)})
+        self.rewrite(folder, files={file.name: seal(file)})
         with pytest.raises(UnreadableError, match="the columns must be"):
             read_release(folder)
 
@@ -321,7 +315,7 @@ class TestReadRelease:
     def test_what_cannot_be_read_is_refused(self, folder, content):
         file = folder / "trajectories.parquet"
         file.write_bytes(content)
-        self.rewrite(folder, files={file.name: release._seal(file)})
+        self.rewrite(folder, files={file.name: seal(file)})
         with pytest.raises(UnreadableError, match="cannot read the trajectories"):
             read_release(folder)
 

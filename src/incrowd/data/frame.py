@@ -25,7 +25,9 @@ Floats = npt.NDArray[np.float64]
 
 def laea(lat: float, lon: float) -> str:
     """Name the Lambert azimuthal equal-area projection (the papers') about a centre on WGS 84."""
-    return f"+proj=laea +lat_0={lat:.4f} +lon_0={lon:.4f} +datum=WGS84 +units=m +no_defs"
+    # Adding zero makes of -0.0 the 0.0 that it is.
+    lat, lon = round(float(lat), 4) + 0.0, round(float(lon), 4) + 0.0
+    return f"+proj=laea +lat_0={lat} +lon_0={lon} +datum=WGS84 +units=m +no_defs"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,13 +17,11 @@ when it was made, which is no secret.
 private record of who became whom (`write_record`), outside the release.
 """
 
-import hashlib
-import json
 import os
 import secrets
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,109 +31,24 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import incrowd
 from incrowd.data.arrange import samples_of
 from incrowd.data.atomic import replacing
+from incrowd.data.manifest import MANIFEST, MOMENT, SCHEMA, Manifest, seal
 from incrowd.data.parquet import KIND
-from incrowd.errors import ArgumentError, PlaceError, PrivacyWarning, UnreadableError
+from incrowd.errors import ArgumentError, PlaceError, PrivacyWarning
 
 if TYPE_CHECKING:
     from incrowd.data.trajectories import Trajectories
 
 __all__ = [
-    "SCHEMA",
-    "Manifest",
-    "ReleaseFiles",
-    "amend_release",
-    "read_release",
     "write_record",
     "write_release",
 ]
 
-VERSION = 1
-"""The version of the layout; one that is not known is not read."""
-RELEASE = "incrowd release"
-MANIFEST = "manifest.json"
 NAME_BYTES = 8
 ROWS = 1 << 19
 """How many rows are written at a time, which bounds the memory needed."""
-MOMENT = pl.Datetime("ms", "UTC")
-NUMBERS = ("x_min", "x_max", "y_min", "y_max", "lon", "lat")
-SCHEMA = pl.Schema(
-    [
-        ("person", pl.String()),
-        ("t_start", MOMENT),
-        ("t_end", MOMENT),
-        *((name, pl.Float64()) for name in NUMBERS),
-    ]
-)
-"""The columns of a release: UTC, metres in the plane that the manifest names, degrees."""
 UNNAMED = ("any threat: the maker of this release named none that it holds against",)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
-    """What a release says about itself.
-
-    Attributes
-    ----------
-    method, settings
-        How the trajectories were made.
-    frame
-        The plane (crs), the side of a cell in metres and the length of a slot in seconds.
-    sizes
-        People, samples (rows), distinct trajectories, and the smallest crowd.
-    losses
-        What had to be dropped or blurred.
-    holds_against, fails_against
-        The threats that the method claims to withstand, and those that it does not.
-    names
-        Where the names of people come from.
-    files
-        Size and SHA-256 of every file beside the manifest.
-    verified
-        What a verifier found; None until one has looked. Without it, every claim is the maker's.
-    """
-
-    kind: str = RELEASE
-    version: int = VERSION
-    incrowd: str = incrowd.__version__
-    method: str
-    settings: Mapping[str, Any]
-    frame: Mapping[str, Any]
-    sizes: Mapping[str, int]
-    losses: Mapping[str, Any]
-    holds_against: Sequence[str]
-    fails_against: Sequence[str]
-    names: str
-    files: Mapping[str, Mapping[str, Any]]
-    verified: Mapping[str, Any] | None = None
-
-    def to_json(self) -> str:
-        """Give all of it as text, for people to read as well."""
-        try:
-            return json.dumps(asdict(self), indent=2, allow_nan=False, default=_plain) + "\n"
-        except (TypeError, ValueError) as error:
-            raise ArgumentError(f"settings and losses must be plain values: {error}") from error
-
-
-@dataclass(frozen=True, slots=True)
-class ReleaseFiles:
-    """A release as found on the disk, its hashes checked.
-
-    Attributes
-    ----------
-    path
-        Its directory.
-    manifest
-        What it says about itself.
-    table
-        Its rows, read when they are collected, with the columns of `SCHEMA`.
-    """
-
-    path: Path
-    manifest: Manifest
-    table: pl.LazyFrame
 
 
 def write_release(
@@ -184,7 +97,8 @@ def write_release(
     --------
     >>> import tempfile, numpy as np
     >>> from incrowd.data.frame import Frame, laea
-    >>> from incrowd.data.release import read_release, write_release
+    >>> from incrowd.data.manifest import read_release
+    >>> from incrowd.data.release import write_release
     >>> from incrowd.data.trajectories import Trajectories
     >>> box = [np.array([side], np.int32) for side in (0, 2, 0, 3, 10, 15)]
     >>> pair = Trajectories(tuple(box), np.array([0, 1]), Frame(laea(7.5, -5.5)),
@@ -231,65 +145,10 @@ def write_release(
         order = np.argsort(names)
         write = _write_parquet if format == "parquet" else _write_csv
         write(rows, _batches(trajectories, owner[order], _hex(names[order])))
-        manifest = replace(manifest, files={rows.name: _seal(rows)})
+        manifest = replace(manifest, files={rows.name: seal(rows)})
         (part / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
     table = {"trajectory": owner.astype(np.int32), "person": _hex(names)}
     return manifest, pl.DataFrame(table)
-
-
-def read_release(path: str | os.PathLike[str]) -> ReleaseFiles:
-    """Open a release and check that it is whole: every file that its manifest names, unchanged.
-
-    Raises
-    ------
-    UnreadableError
-        If it is no release, of a version that is not known, incomplete, or changed.
-    """
-    folder = Path(path)
-    manifest = _manifest(folder)
-    _check_seals(folder, manifest.files)
-    try:
-        if "trajectories.parquet" in manifest.files:
-            table = pl.scan_parquet(folder / "trajectories.parquet")
-        else:
-            text = SCHEMA | dict.fromkeys(("t_start", "t_end"), pl.String())
-            table = pl.scan_csv(folder / "trajectories.csv", schema=text).with_columns(
-                pl.col("t_start", "t_end").str.to_datetime("%+", time_unit="ms", time_zone="UTC")
-            )
-        found = table.collect_schema()
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise UnreadableError(f"cannot read the trajectories in {folder}: {error}") from error
-    if found != SCHEMA:
-        raise UnreadableError(f"{folder}: the columns must be {dict(SCHEMA)}, not {dict(found)}")
-    return ReleaseFiles(folder, manifest, table)
-
-
-def amend_release(
-    path: str | os.PathLike[str],
-    *,
-    verified: Mapping[str, Any] | None = None,
-    files: Mapping[str, bytes] | None = None,
-) -> Manifest:
-    """Add to a release what a verifier found, or files such as a report, and note it.
-
-    The rows stay as they are. The manifest is replaced last; after an interruption, do it again.
-    """
-    folder, added = Path(path), dict(files or {})
-    for name in added:
-        if Path(name).name != name or name.startswith((MANIFEST, "trajectories.")) or not name:
-            raise ArgumentError(f"{name!r} cannot be added to a release; name it like report.html")
-    manifest = _manifest(folder)
-    kept = {name: seal for name, seal in manifest.files.items() if name not in added}
-    _check_seals(folder, kept)
-    fresh = {
-        name: {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-        for name, content in added.items()
-    }
-    manifest = replace(manifest, files=kept | fresh, verified=verified or manifest.verified)
-    for name, content in [*added.items(), (MANIFEST, manifest.to_json().encode())]:
-        with replacing(folder / name, overwrite=True) as part:
-            part.write_bytes(content)
-    return manifest
 
 
 def write_record(
@@ -393,55 +252,3 @@ def _write_csv(path: Path, batches: Iterator[pl.DataFrame]) -> None:
     with path.open("wb") as file:
         for batch in batches:
             batch.with_columns(iso).write_csv(file, include_header=file.tell() == 0)
-
-
-def _seal(path: Path) -> dict[str, Any]:
-    """Give the size and the hash of a file."""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {"bytes": path.stat().st_size, "sha256": digest}
-
-
-def _check_seals(folder: Path, seals: Mapping[str, Any]) -> None:
-    """Refuse files that are missing or are not those that were released."""
-    for name, seal in seals.items():
-        file = folder / name
-        if Path(name).name != name or not file.is_file():
-            raise UnreadableError(f"{folder} is incomplete: {name} is missing")
-        if _seal(file) != seal:
-            raise UnreadableError(
-                f"{file} is not the file that was released (its SHA-256 differs); "
-                "ask for the release again"
-            )
-
-
-def _manifest(folder: Path) -> Manifest:
-    """Read the manifest of a release."""
-    file = folder / MANIFEST
-    try:
-        fields = json.loads(file.read_bytes())
-    except FileNotFoundError as error:
-        raise UnreadableError(f"{folder} is no release: there is no {MANIFEST} in it") from error
-    except (OSError, ValueError) as error:
-        raise UnreadableError(f"cannot read {file}: {error}") from error
-    if not isinstance(fields, dict) or fields.get("kind") != RELEASE:
-        raise UnreadableError(f"{folder} is no release: {file} is not the manifest of one")
-    if fields.get("version") != VERSION:
-        raise UnreadableError(
-            f"{folder} is a release of version {fields.get('version')!r}; this incrowd reads "
-            f"version {VERSION}"
-        )
-    try:
-        manifest = Manifest(**fields)
-    except TypeError as error:
-        raise UnreadableError(f"{file} is damaged: {error}") from error
-    if not isinstance(manifest.files, dict):
-        raise UnreadableError(f"{file} is damaged: its files have no names")
-    return manifest
-
-
-def _plain(value: Any) -> Any:
-    """Give the plain number behind one of numpy's."""
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"{value!r} is not")

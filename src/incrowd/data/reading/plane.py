@@ -51,6 +51,9 @@ def centre(positions: Callable[[], Iterable[Chunk]]) -> tuple[float, float]:
     Sums are taken in integers (millionths), so that the answer does not depend on how the data
     is cut. Away from the antimeridian and the poles it is the mean of the degrees; elsewhere the
     direction of the mean vector, which has neither a seam nor a pole.
+
+    It is rounded to a tenth of a degree: distances do not notice, parts of one dataset mostly get
+    the same grid, and a release that names its plane does not tell the mean of all positions.
     """
     count = east_sum = north_sum = 0
     west, east, polar = 180.0, -180.0, 0.0
@@ -61,7 +64,7 @@ def centre(positions: Callable[[], Iterable[Chunk]]) -> tuple[float, float]:
         west, east = min(west, float(lon.min())), max(east, float(lon.max()))
         polar = max(polar, float(np.abs(lat).max()))
     if east - west < _HALF_TURN and polar < _POLAR:
-        return round(north_sum / count / 1e6, 4), round(east_sum / count / 1e6, 4)
+        return round(north_sum / count / 1e6, 1), round(east_sum / count / 1e6, 1)
     x = y = z = 0
     for lon, lat in positions():
         along, up = np.radians(lon), np.radians(lat)
@@ -69,8 +72,8 @@ def centre(positions: Callable[[], Iterable[Chunk]]) -> tuple[float, float]:
         y += _millionths(np.cos(up) * np.sin(along))
         z += _millionths(np.sin(up))
     return (
-        round(math.degrees(math.atan2(z, math.hypot(x, y))), 4),
-        round(math.degrees(math.atan2(y, x)), 4),
+        round(math.degrees(math.atan2(z, math.hypot(x, y))), 1),
+        round(math.degrees(math.atan2(y, x)), 1),
     )
 
 
