@@ -2,13 +2,15 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
+FRESH := .venv/fresh
+SOURCES := $(shell find src -name '*.py')
 
 .PHONY: demo test check format bench lock clean
 
-demo: $(READY)
+demo: $(FRESH)
 	$(BIN)/incrowd demo
 
-test: $(READY)
+test: $(FRESH)
 	$(BIN)/pytest
 
 check: $(READY)
@@ -20,7 +22,7 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY)
+bench: $(FRESH)
 	$(BIN)/python -m benchmarks
 
 # Pins every package with its hashes; run it after changing the dependencies in pyproject.toml.
@@ -40,5 +42,11 @@ $(READY): requirements.lock pyproject.toml
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
+# Compiled kernels are kept beside their sources, and are not renewed when only a kernel that
+# they call has changed; so a change of any source drops them all.
+$(FRESH): $(READY) $(SOURCES)
+	@find src -name '*.nb[ic]' -delete
+	@touch $@
+
 clean:
-	rm -rf .venv demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv demo .benchmarks .mypy_cache .ruff_cache .pytest_cache .hypothesis

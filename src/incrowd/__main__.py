@@ -1,0 +1,5 @@
+"""``python -m incrowd`` is ``incrowd``."""
+
+from incrowd.cli import main
+
+main()

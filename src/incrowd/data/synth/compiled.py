@@ -1,0 +1,40 @@
+"""How the kernels of the generator are compiled, and the names of the arrays that they take.
+
+Every kernel of this package is decorated with `compiled` or `inner`, so that they all release the
+interpreter's lock (blocks of people are made on several threads) and are kept on disk between
+runs (a small dataset should not wait for the compiler twice).
+
+What is kept is renewed when the file of the kernel that Python calls changes, and not when an inner
+kernel in another file does. Whoever changes an inner kernel removes the ``*.nbi`` files in
+``__pycache__`` as well.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["Floats", "Ints", "Words", "compiled", "inner"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+Kernel = TypeVar("Kernel", bound=Callable[..., object])
+
+
+def compiled(kernel: Kernel) -> Kernel:
+    """Compile a kernel that Python calls; to the type checker it stays the function it was."""
+    return cast("Kernel", njit(cache=True, nogil=True, error_model="numpy")(kernel))
+
+
+def inner(kernel: Kernel) -> Kernel:
+    """Compile a kernel that only other kernels call.
+
+    Without the two wrappers that make it callable from elsewhere, which take longer to compile
+    than most of these kernels themselves; and not kept on disk, where its callers have it already.
+    """
+    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return cast("Kernel", njit(nogil=True, error_model="numpy", **options)(kernel))
