@@ -4,10 +4,15 @@ People are a list of ``(user, boxes)``; a box is ``(x0, x1, y0, y1, t0, t1)``.
 """
 
 import datetime as dt
+import math
 import zoneinfo
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
+import pyproj
+
+EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 def people_of(data):
@@ -104,3 +109,78 @@ def _is_inside(box, frame, bbox):
     lon, lat = frame.degrees([(x0 + x1) * frame.cell / 2], [(y0 + y1) * frame.cell / 2])
     around = west <= lon[0] <= east if west <= east else lon[0] >= west or lon[0] <= east
     return around and south <= lat[0] <= north
+
+
+def read_rows(rows, frame, zone="UTC"):
+    """Read rows ``(user, time, lat, lon)`` of text, one after the other.
+
+    Gives the boxes of each user, and how often everything worth counting came up.
+    """
+    project = pyproj.Transformer.from_crs("EPSG:4326", frame.crs, always_xy=True).transform
+    people, counts = {}, Counter()
+    for user, time, lat, lon in rows:
+        reason = _refusal(user, time, lat, lon)
+        if reason is None:
+            moment = _utc(time, zone, counts)
+            if moment is None:
+                reason = "time outside the window"
+        if reason is not None:
+            counts[reason] += 1
+            continue
+        t = (moment - EPOCH - frame.origin * dt.timedelta(seconds=1)) // (
+            frame.slot * dt.timedelta(seconds=1)
+        )
+        x, y = (math.floor(metres / frame.cell) for metres in project(float(lon), float(lat)))
+        box = (x, x + 1, y, y + 1, t, t + 1)
+        boxes = people.setdefault(user.strip(), set())
+        counts["collapsed"] += box in boxes
+        boxes.add(box)
+    return [(user, sorted(boxes, key=in_time)) for user, boxes in people.items()], +counts
+
+
+def to_utc(local, zone):
+    """Give what a wall clock's time is in UTC, and whether it came twice or never."""
+    first, second = (local.replace(tzinfo=zoneinfo.ZoneInfo(zone), fold=fold) for fold in (0, 1))
+    twice = first.utcoffset() > second.utcoffset()
+    never = first.utcoffset() < second.utcoffset()
+    return first.astimezone(dt.UTC), twice, never
+
+
+def _refusal(user, time, lat, lon):  # noqa: PLR0911  one a reason
+    if not user.strip():
+        return "no user"
+    if not time:
+        return "no time"
+    try:
+        _parsed(time)
+    except ValueError:
+        return "time not understood"
+    if not lat or not lon:
+        return "no position"
+    try:
+        north, east = float(lat), float(lon)
+    except ValueError:
+        return "position is not a number"
+    if not (math.isfinite(north) and math.isfinite(east)):
+        return "position is not finite"
+    if abs(north) > 90 or abs(east) > 180:
+        return "impossible position"
+    return "position is exactly 0, 0" if north == east == 0 else None
+
+
+def _parsed(time):
+    return dt.datetime.fromisoformat(time.replace(" UTC", "Z"))
+
+
+def _utc(time, zone, counts):
+    """Give a time in UTC, or None if it is not from 1970 to 2099."""
+    moment = _parsed(time)
+    if moment.tzinfo is None:
+        counts["zoneless"] += 1
+        if not 1969 <= moment.year <= 2100:
+            return None
+        moment, twice, never = to_utc(moment, zone)
+        counts["ambiguous"] += twice
+        counts["missing"] += never
+    moment = moment.astimezone(dt.UTC)
+    return moment if 1970 <= moment.year < 2100 else None

@@ -1,9 +1,13 @@
 """Random trajectories: few users, few cells and few slots, so that everything collides."""
 
+import datetime as dt
+
 import numpy as np
+import polars as pl
 from hypothesis import strategies as st
 
 from incrowd import Frame, Trajectories
+from incrowd.data.frame import laea
 
 TEXT = st.text("ab\"',;é \U0001f600", min_size=1, max_size=3)
 WHOLE = st.integers(-(2**63), 2**63 - 1)
@@ -59,3 +63,88 @@ def trajectories(draw, *, frame=None, min_people=0, max_crowd=1, original=False,
         people=data.people,
         crowd=np.array(crowd, np.int32),
     )
+
+
+CLOCK_CHANGES = {
+    "Europe/Paris": ["2012-03-25 02:30", "2012-10-28 02:30"],
+    "America/New_York": ["2012-03-11 02:30", "2012-11-04 01:30"],
+    "Africa/Casablanca": ["2019-05-05 02:30", "2019-06-09 02:30"],
+    "Australia/Lord_Howe": ["2012-04-01 01:45", "2012-10-07 02:15"],
+    "UTC": ["2012-01-01 00:00"],
+}
+"""Local times that come twice or never, by zone."""
+BAD_TIMES = (
+    "", "noon", "2012-13-01 00:00:00", "2012-02-30T07:00Z", "2012-01-01 25:00:00",
+    "0001-01-01 00:00:00", "9999-12-31 23:59:59", "1969-12-31T23:59:59Z", "2100-01-01T00:00:00Z",
+)  # fmt: skip
+BAD_NUMBERS = ("", "x", "nan", "inf", "-inf", "181", "1e9", "-1000", "5,3", "0")
+
+
+@st.composite
+def raw_rows(draw, zone):
+    """Rows ``(user, time, lat, lon)`` of text as files have them, some of them unusable."""
+    near = [dt.datetime.fromisoformat(moment) for moment in CLOCK_CHANGES[zone]]
+    moment = st.builds(
+        lambda start, seconds: start + dt.timedelta(seconds=seconds),
+        st.sampled_from(near),
+        st.integers(-7200, 7200) | st.sampled_from([0, 30, 59, 60]) | st.floats(-90, 90),
+    )
+    offset = st.sampled_from(["Z", "+00:00", "+05:30", "-12:00", "+14:00", "+0545", "-03", " UTC"])
+    good = st.builds(
+        lambda when, apart, tail: (
+            f"{when:%Y-%m-%d}{apart}{when:%H:%M:%S.%f}".removesuffix(".000000") + tail
+        ),
+        moment,
+        st.sampled_from("T "),
+        st.just("") | offset,
+    )
+    north = st.sampled_from(["48.85", "48.8502", "48.9", "4885e-2", "30"])
+    east = st.sampled_from(["2.35", "2.350", "2.36", "2", "-12.5"])
+    bad = st.sampled_from(BAD_NUMBERS)
+    row = st.tuples(
+        st.sampled_from(["ann", "Ann", "bob", " bob ", "0", "00", "", " "]),
+        st.one_of(good, good, good, good, st.sampled_from(BAD_TIMES)),
+        st.one_of(north, north, north, north, bad),
+        st.one_of(east, east, east, east, bad),
+    )
+    return draw(st.lists(row, min_size=1, max_size=25))
+
+
+CENTRES = ((90, 0), (-90, 0), (-17.5, 180), (65.1, -179.9), (0, 0), (48.9, 2.4), (-33.9, 151.2))
+"""Centres of grids: both poles, the antimeridian, and where people live."""
+
+
+@st.composite
+def placed(draw):
+    """Original trajectories on any grid anywhere on earth, with or without places."""
+    # Mostly at places that are known already, because PROJ takes long to get to know one.
+    known = st.sampled_from(CENTRES)
+    anywhere = st.tuples(st.integers(-90, 90), st.integers(-180, 180))
+    frame = Frame(
+        laea(*draw(st.one_of(known, known, known, known, known, anywhere))),
+        cell=draw(st.sampled_from([100, 0.5, 37.5, 1000, 20_000])),
+        slot=draw(st.sampled_from([60, 1, 7, 3600, 86_400])),
+        origin=draw(st.sampled_from([0, 1_325_376_000, 1_325_376_061])),
+    )
+    name = st.text("ab\"',;|\té \n\r0\U0001f600", min_size=1, max_size=4).map(_bare).filter(bool)
+    names = draw(st.lists(name | WHOLE.map(str), min_size=1, max_size=4, unique=True))
+    cell = st.integers(-60, 60)
+    row = st.tuples(st.sampled_from(names), cell, cell, st.integers(0, 5000))
+    found = draw(st.lists(row, min_size=1, max_size=12))
+    data = Trajectories.from_boxes(
+        dict(zip(("user", "x0", "y0", "t0"), zip(*found, strict=True), strict=True)), frame
+    )
+    kind = draw(st.sampled_from(["none", "numbered", "named"]))
+    if kind == "none":
+        return data
+    codes = draw(st.lists(st.integers(0, 2), min_size=data.samples, max_size=data.samples))
+    places = pl.Series(["007", 'é, "x"', "two\nlines"]) if kind == "named" else None
+    place = np.array(codes, np.int32) if places is not None else np.array(codes, np.int32) * 5 - 5
+    return Trajectories(
+        data.columns, data.offsets, data.frame, people=data.people, place=place, places=places
+    )
+
+
+def _bare(text):
+    """Take away what reading takes away: spaces around a name."""
+    return text.strip(" ")

@@ -389,7 +389,7 @@ class TestRepr:
         data = one(crowd=ints(2000), frame=Frame(laea(5, -4), cell=2.5, slot=90))
         assert repr(data) == (
             "Trajectories(2,000 people in crowds of 2000+, 2 samples, cells of 2.5 m, "
-            "slots of 90 s, +proj=laea +lat_0=5.0000 +lon_0=-4.0000)"
+            "slots of 90 s, +proj=laea +lat_0=5.0 +lon_0=-4.0)"
         )
 
     def test_works_for_none(self):

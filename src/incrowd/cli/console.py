@@ -22,12 +22,13 @@ def run(app: Callable[[], Any]) -> int:
     # A warning that concerns privacy is shown every time, whatever filters say.
     warnings.simplefilter("always", PrivacyWarning)
     try:
-        app()
+        try:
+            app()
+        finally:
+            # Here, so that a full disk or a closed pipe behind the output does not go unnoticed.
+            sys.stdout.flush()
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else _USE
-    except IncrowdError as error:
-        say(f"incrowd: {error}")
-        return _USE
     except BrokenPipeError:
         # Whoever read the output has seen enough; nothing is left to be flushed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -38,7 +39,7 @@ def run(app: Callable[[], Any]) -> int:
     except MemoryError:
         say("incrowd: out of memory; set a limit with --memory, or take fewer people or days")
         return _USE
-    except OSError as error:
+    except (IncrowdError, OSError) as error:
         say(f"incrowd: {error}")
         return _USE
     return 0

@@ -20,7 +20,7 @@ def sidecar(path: Path) -> Path:
 
 def frame_of(path: Path) -> Frame | None:
     """Give the grid that travels with a file, or None."""
-    if path.suffix in (".parquet", ".pq"):
+    if path.suffix.lower() in (".parquet", ".pq"):
         text = metadata_of(path).get(FRAME)
         return None if text is None else Frame.from_json(text)
     beside = sidecar(path)

@@ -1,5 +1,6 @@
 """Original data back to files, in degrees and UTC, such that reading them gives the same again."""
 
+import contextlib
 import math
 import os
 from collections.abc import Iterator
@@ -70,12 +71,14 @@ def write(data: Trajectories, path: str | os.PathLike[str], *, overwrite: bool =
     beside = None if kind == ".parquet" else sidecar(final)
     if beside is not None:
         refuse_taken(beside, overwrite=overwrite)
-    with table_file(final, columns, decimals=decimals, overwrite=overwrite) as put:
+    with contextlib.ExitStack() as both:
+        if beside is not None:
+            # Written first and named last, so that a full disk leaves neither.
+            part = both.enter_context(replacing(beside, overwrite=overwrite))
+            part.write_text(data.frame.to_json() + "\n", "utf-8")
+        put = both.enter_context(table_file(final, columns, decimals=decimals, overwrite=overwrite))
         for batch in _batches(data, columns, decimals):
             put(batch)
-    if beside is not None:
-        with replacing(beside, overwrite=overwrite) as part:
-            part.write_text(data.frame.to_json() + "\n", "utf-8")
 
 
 def _decimals(frame: Frame) -> int:

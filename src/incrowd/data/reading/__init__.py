@@ -4,7 +4,9 @@ How a row travels::
 
     sources    which files there are, and how DuckDB scans each
     columns    which column is who, when and where
-    fields     SQL that parses and checks every row; a bad one gets the number of its reason
+    plain      the fast lane: plain lines of text, parsed by a compiled kernel (lines)
+    fields     the general scanner: SQL that parses and checks every row; a bad one gets the
+               number of its reason
     rows       batch by batch: bad rows counted, clocks turned into UTC, people numbered
     staging    kept in memory or spilled to disk, projected, sorted, repeats dropped
     reader     the function that users call, and the grid it chooses

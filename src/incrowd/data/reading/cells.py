@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from incrowd.data.reading.columns import USUAL, find_by_usual_name
-from incrowd.data.reading.fields import quoted
+from incrowd.data.reading.fields import name_of, quoted, refuse_nested
 from incrowd.data.reading.sources import files_of, open_source, open_table
 from incrowd.errors import ColumnError, InputError
 
@@ -34,8 +34,10 @@ def read_cells(connection: Any, table: Any) -> dict[str, tuple[float, float]]:
                 f"the table of cells ({source.name}) has no column {role}; found: "
                 + ", ".join(map(repr, found))
             )
+    refuse_nested(source.kinds, {role: str(name) for role, name in columns.items()}, source.name)
+    id_column = str(columns["id"])
     query = ", ".join(
-        [f"trim(CAST({quoted(str(columns['id']))} AS VARCHAR))"]
+        [name_of(quoted(id_column), source.kinds[id_column])]
         + [f"TRY_CAST({quoted(str(columns[role]))} AS DOUBLE)" for role in ("lon", "lat")]
     )
     cells: dict[str, tuple[float, float]] = {}

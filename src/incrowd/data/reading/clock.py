@@ -19,6 +19,8 @@ __all__ = ["find_zone", "to_utc"]
 Longs = npt.NDArray[np.int64]
 _SECOND = 1_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_YEARS = (2, 9997)
+"""Those that every zone can tell; before and after them nothing changes any more."""
 
 
 def find_zone(name: str) -> ZoneInfo:
@@ -47,8 +49,9 @@ def to_utc(local: Longs, zone: str) -> tuple[Longs, int, int]:
     if len(local) == 0 or zone == "UTC":
         return local, 0, 0
     first, last = (_year(int(edge)) for edge in (local.min(), local.max()))
-    changes = [c for year in range(first - 1, last + 2) for c in _changes(zone, year)]
-    start = _offset(find_zone(zone), _instant(first - 1))
+    years = range(max(first - 1, _YEARS[0]), min(last + 1, _YEARS[1]) + 1)
+    changes = [change for year in years for change in _changes(zone, year)]
+    start = _offset(find_zone(zone), _instant(years[0]))
     if not changes:
         return local - start * _SECOND, 0, 0
     moment, before, after = (np.array(part, np.int64) for part in zip(*changes, strict=True))
@@ -64,11 +67,12 @@ def to_utc(local: Longs, zone: str) -> tuple[Longs, int, int]:
 
 
 def _year(microseconds: int) -> int:
-    return (_EPOCH + timedelta(microseconds=microseconds)).year
+    year = int(np.datetime64(microseconds, "us").astype("datetime64[Y]").astype(np.int64)) + 1970
+    return min(max(year, _YEARS[0]), _YEARS[1])
 
 
 def _instant(year: int) -> datetime:
-    return datetime(max(year, 1), 1, 1, tzinfo=UTC)
+    return datetime(year, 1, 1, tzinfo=UTC)
 
 
 def _offset(zone: ZoneInfo, moment: datetime) -> int:

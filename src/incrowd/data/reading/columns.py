@@ -5,12 +5,11 @@ one. Of several that fit, the first in the list of usual names wins.
 """
 
 import difflib
-import re
 from collections.abc import Collection, Mapping, Sequence
 
 from incrowd.errors import ColumnError
 
-__all__ = ["USUAL", "find_by_usual_name", "find_columns"]
+__all__ = ["USUAL", "find_by_usual_name", "find_columns", "refuse_doubled"]
 
 USUAL: Mapping[str, tuple[str, ...]] = {
     "user": (
@@ -72,9 +71,8 @@ def find_columns(
     Raises
     ------
     ColumnError
-        If a name is doubled, a given column is not there, or a role cannot be filled.
+        If a given column is not there, or a role cannot be filled.
     """
-    _refuse_doubled(found, where)
     chosen = {role: _take(found, name, where) for role, name in given.items() if name is not None}
     for role, names in USUAL.items():
         if role not in chosen:
@@ -130,7 +128,7 @@ def _take(found: Sequence[str], name: str, where: str) -> str:
     if len(alike) == 1:
         return alike[0]
     near = difflib.get_close_matches(name, found, 1, 0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = f"; did you mean {near[0]!r}?" if near else "."
     raise ColumnError(f"{where}: no column {name!r}{hint} Found: {_listed(found)}")
 
 
@@ -145,15 +143,16 @@ def _missing(role: str, found: Sequence[str], where: str) -> str:
     )
 
 
-def _refuse_doubled(found: Sequence[str], where: str) -> None:
-    seen: dict[str, str] = {}
+def refuse_doubled(found: Sequence[str], where: str) -> None:
+    """Refuse columns whose names are the same, or differ in case only; empty ones are nobody's."""
+    seen: set[str] = set()
     for name in found:
-        other = seen.setdefault(name.casefold(), name)
-        if other is not name and name:
+        if name and name.casefold() in seen:
             raise ColumnError(
                 f"{where}: two columns are named {name!r}; rename one, so that it is clear "
                 f"which is meant. Found: {_listed(found)}"
             )
+        seen.add(name.casefold())
 
 
 def _listed(found: Sequence[str]) -> str:
@@ -162,4 +161,4 @@ def _listed(found: Sequence[str]) -> str:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.casefold())
+    return "".join(letter for letter in name.casefold() if letter.isalnum())

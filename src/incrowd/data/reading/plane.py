@@ -6,15 +6,16 @@ without bending distances, so data that reaches too far from its centre is refus
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.data.frame import Floats, laea
+from incrowd.data.frame import Floats, check_crs, laea
 from incrowd.errors import PlaceError
 
-__all__ = ["FARTHEST", "area_of_use", "centre", "local_plane"]
+__all__ = ["FARTHEST", "area_of_use", "centre", "local_plane", "refuse_far"]
 
 Chunk = tuple[Floats, Floats]
 
@@ -31,11 +32,7 @@ def local_plane(positions: Callable[[], Iterable[Chunk]]) -> str:
     `positions` is called for each pass over the data, which may lie on disk.
     """
     lat0, lon0 = centre(positions)
-    beyond = 0
-    for lon, lat in positions():
-        corners = np.meshgrid([lon.min(), lon.max()], [lat.min(), lat.max()])
-        if _distance(corners[0], corners[1], lon0, lat0).max() > FARTHEST / 2:
-            beyond += int(np.count_nonzero(_distance(lon, lat, lon0, lat0) > FARTHEST))
+    beyond = _beyond(positions, lat0, lon0, FARTHEST)
     if beyond:
         raise PlaceError(
             f"{beyond:,} positions lie more than {FARTHEST:,} km from the data's centre "
@@ -43,6 +40,36 @@ def local_plane(positions: Callable[[], Iterable[Chunk]]) -> str:
             "Read one region at a time (bbox), or give the crs of a plane that you accept"
         )
     return laea(lat0, lon0)
+
+
+def refuse_far(crs: str, cell: float, positions: Callable[[], Iterable[Chunk]]) -> None:
+    """Refuse positions too far from the centre of an azimuthal plane that came from elsewhere.
+
+    The plane of another dataset fits one nearby only. Positions may be half a cell off.
+    """
+    at = re.match(r"\+proj=laea \+lat_0=(\S+) \+lon_0=(\S+) ", crs)
+    if at is None:
+        return
+    lat0, lon0 = float(at[1]), float(at[2])
+    beyond = _beyond(positions, lat0, lon0, FARTHEST + cell / 1000)
+    if beyond:
+        raise PlaceError(
+            f"{beyond:,} positions lie more than {FARTHEST:,} km from the centre of the grid that "
+            f"came with the file or was given ({lat0:.2f}, {lon0:.2f}): it is another dataset's. "
+            "Remove the file NAME.frame.json beside the data, or give another grid"
+        )
+
+
+def _beyond(
+    positions: Callable[[], Iterable[Chunk]], lat0: float, lon0: float, farthest: float
+) -> int:
+    """Count the positions that lie too far away."""
+    beyond = 0
+    for lon, lat in positions():
+        corners = np.meshgrid([lon.min(), lon.max()], [lat.min(), lat.max()])
+        if _distance(corners[0], corners[1], lon0, lat0).max() > farthest / 2:
+            beyond += int(np.count_nonzero(_distance(lon, lat, lon0, lat0) > farthest))
+    return beyond
 
 
 def centre(positions: Callable[[], Iterable[Chunk]]) -> tuple[float, float]:
@@ -77,12 +104,22 @@ def centre(positions: Callable[[], Iterable[Chunk]]) -> tuple[float, float]:
     )
 
 
-def area_of_use(crs: str) -> tuple[float, float, float, float] | None:
-    """Give west, south, east and north of where a reference system is meant to be used."""
+def area_of_use(crs: str, *, metres: bool = False) -> tuple[float, float, float, float] | None:
+    """Give west, south, east and north of where a reference system is meant to be used.
+
+    In degrees; or in metres on its own plane, as the box around that area.
+    """
     import pyproj
 
+    check_crs(crs)
     area = pyproj.CRS.from_user_input(crs).area_of_use
-    return None if area is None else (area.west, area.south, area.east, area.north)
+    if area is None:
+        return None
+    bounds = (area.west, area.south, area.east, area.north)
+    if metres:
+        transformer = pyproj.Transformer.from_crs("EPSG:4326", crs, always_xy=True)
+        bounds = transformer.transform_bounds(*bounds)
+    return bounds
 
 
 def _millionths(values: Floats) -> int:

@@ -1,12 +1,15 @@
 """`read`: the function that users call, and the grid it chooses."""
 
+import contextlib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from incrowd.data.frame import Frame
 from incrowd.data.moments import seconds_of
@@ -22,15 +25,24 @@ from incrowd.data.reading.fields import (
     time_unit,
 )
 from incrowd.data.reading.memory import Memory, opened
-from incrowd.data.reading.plane import area_of_use, local_plane
+from incrowd.data.reading.plain import plain_rows
+from incrowd.data.reading.plane import area_of_use, local_plane, refuse_far
 from incrowd.data.reading.rejected import refuse_if_too_many, take_broken, with_lines
 from incrowd.data.reading.rows import Intake, Limits
-from incrowd.data.reading.sources import Source, files_of, open_source, open_table
+from incrowd.data.reading.sources import Source, files_of, open_source, open_table, text_source
 from incrowd.data.reading.staging import Sorted, Staging
+from incrowd.data.reading.textfile import watched
 from incrowd.data.report import Reading
 from incrowd.data.sidecar import frame_of
 from incrowd.data.trajectories import Trajectories
-from incrowd.errors import ArgumentError, ColumnError, InputError, PlaceError, UnreadableError
+from incrowd.errors import (
+    ArgumentError,
+    ColumnError,
+    DataWarning,
+    InputError,
+    PlaceError,
+    UnreadableError,
+)
 
 __all__ = ["read"]
 
@@ -99,10 +111,13 @@ def read(
     ----------
     source
         A CSV (plain, .gz, .zst) or Parquet file, a folder or glob of them, a list of these, or a
-        Polars, Arrow or pandas frame. Files are read in the order of their names.
+        Polars, Arrow or pandas frame. Files are read in the order of their names. Of a folder,
+        what starts with a dot or an underscore is left out.
     user, time, lat, lon, x, y, place, geometry
         Which column is what. Those not given are found by their usual names. Positions are
-        degrees (lat and lon, or points in WKT), or metres (x and y, with `crs`).
+        degrees (lat and lon, or points in WKT), or metres (x and y, with `crs`). Users and
+        places are told apart by their text, spaces around it apart; only an empty field is
+        missing, so that ``NULL`` is a name. A row with a position but no place is at place ``''``.
     cells
         A table of cells (id, lat, lon) for data that names a cell and no position.
     sensor
@@ -120,7 +135,8 @@ def read(
     time_format
         The format of times, as for `strptime`, where they are not ISO 8601.
     time_unit
-        The unit of numeric times since 1970 (s, ms, us, ns); by their size unless given.
+        The unit of numeric times since 1970 (s, ms, us, ns); by the size of the first ones unless
+        given, and then a number that is in another unit is no time.
     window
         The earliest time allowed, and the first no more allowed; rows outside cannot be used.
         From 1970 to 2100 unless given.
@@ -167,8 +183,14 @@ def read(
     (2, 3)
     """
     limits = Limits(_window(window), _box(bbox), None if crs is None else area_of_use(crs))
+    # Whatever makes no sense is said before anything is read.
+    Frame(cell=100.0 if cell is None else cell, slot=60 if slot is None else slot)
     if tz is not None:
         find_zone(tz)
+    if len(decimal) != 1:
+        raise ArgumentError(f"the decimal mark must be one character, not {decimal!r}")
+    if threads is not None and threads < 1:
+        raise ArgumentError(f"threads must be at least 1, not {threads!r}")
     if not 0 <= max_bad <= 1:
         raise ArgumentError(f"max_bad is a share from 0 to 1, not {max_bad!r}")
     if frame is not None and (crs, cell, slot) != (None, None, None):
@@ -206,7 +228,8 @@ class _Reader:
     ) -> None:
         self._connection, self._options, self._staging = connection, options, staging
         self._frame = options.frame or self._own_frame(files)
-        slot = self._frame.slot if self._frame is not None else options.slot or 60
+        slot = 60 if options.slot is None else options.slot
+        slot = slot if self._frame is None else self._frame.slot
         reference = 0 if self._frame is None else self._frame.origin
         self._intake = Intake(options.limits, options.tz, slot, reference, cells)
         span = options.limits.window[1] - options.limits.window[0]
@@ -223,7 +246,7 @@ class _Reader:
             return None
         try:
             carried = {frame_of(path) for path in files}
-        except OSError:
+        except (OSError, pa.ArrowException):
             return None  # said with more detail when the file is opened
         return carried.pop() if len(carried) == 1 else None
 
@@ -238,7 +261,8 @@ class _Reader:
                     self._connection, path, names=options.names, separator=options.separator
                 )
                 self._files.append(source.name)
-            self._scan_one(source)
+            with watched(path):
+                self._scan_one(source)
 
     def _scan_one(self, source: Source) -> None:
         options, intake = self._options, self._intake
@@ -247,29 +271,42 @@ class _Reader:
         )
         refuse_nested(source.kinds, columns, source.name)
         self._note_columns(columns, source)
+        first, placed = 0, "place" in columns
+        with contextlib.closing(self._batches(source, columns)) as batches:
+            for batch in batches:
+                rows = intake.take(batch, file=source.name, first=first, placed=placed)
+                self._staging.add(rows)
+                first += batch.num_rows
+                if options.progress is not None:
+                    options.progress(intake.rows)
+                if options.strict and intake.rejects.total:
+                    break
+        broken = take_broken(self._connection, source, intake)
+        with_lines(intake.rejects, source, broken)
+        if options.strict:
+            refuse_if_too_many(intake, allowed=0, strict=True)
+
+    def _batches(self, source: Source, columns: Mapping[str, str]) -> Generator[Any, None, None]:
+        """Give rows: plain lines by the fast lane, all else by the general scanner."""
+        options = self._options
+        epoch = self._epoch(source, columns["time"])
+        usual = (epoch, options.time_format, options.sensor, options.decimal)
+        if source.text is not None and source.path is not None and usual == (None, None, None, "."):
+            done = yield from plain_rows(source.path, source.text, columns, options.threads)
+            if done is None:
+                return
+            source = text_source(source.path, source.text, done=done)
         query = row_query(
             source.relation,
             columns,
             source.kinds,
-            epoch=self._epoch(source, columns["time"]),
+            epoch=epoch,
             time_format=options.time_format,
             decimal=options.decimal,
             sensor=options.sensor,
-            place_needed=intake.cells is not None,
+            place_needed=self._intake.cells is not None,
         )
-        first = 0
-        for batch in self._connection.sql(query).to_arrow_reader(_BATCH):
-            placed = "place" in columns
-            rows = intake.take(batch, file=source.name, first=first, placed=placed)
-            self._staging.add(rows)
-            first += batch.num_rows
-            if options.progress is not None:
-                options.progress(intake.rows)
-            if options.strict and intake.rejects.total:
-                break
-        broken = take_broken(self._connection, source, intake)
-        with_lines(intake.rejects, source, broken)
-        refuse_if_too_many(intake, allowed=0 if options.strict else 1, strict=options.strict)
+        yield from self._connection.sql(query).to_arrow_reader(_BATCH)
 
     def _note_columns(self, columns: dict[str, str], source: Source) -> None:
         """Remember which column was what; all files must tell positions in the same way."""
@@ -287,6 +324,14 @@ class _Reader:
             )
         if self._metres and self._options.limits.bbox is not None:
             raise ArgumentError("bbox is in degrees, and these positions are in metres")
+        if self._metres and self._options.crs is not None:
+            area = area_of_use(self._options.crs, metres=True)
+            self._intake.limits = replace(self._options.limits, area=area)
+        if "sensor" not in columns and self._options.sensor is not None:
+            raise ColumnError(
+                f"{source.name} has no column named sensor, so that sensor="
+                f"{self._options.sensor!r} cannot be taken from it"
+            )
         if "sensor" in columns and self._options.sensor is None:
             self._refuse_mixed_sensors(source, columns["sensor"])
 
@@ -305,12 +350,12 @@ class _Reader:
         kind = source.kinds[time]
         if options.time_format is not None or not (kind == "VARCHAR" or is_number(kind)):
             return None
-        query = (
-            f"SELECT trim(CAST({quoted(time)} AS VARCHAR)) FROM {source.peek} "
-            f"WHERE {quoted(time)} IS NOT NULL LIMIT 100"
-        )
+        column = quoted(time)
+        there = f"isfinite({column}::DOUBLE)" if is_number(kind) else f"{column} IS NOT NULL"
+        query = f"SELECT trim(CAST({column} AS VARCHAR)) FROM {source.peek} WHERE {there} LIMIT 100"
         values = [row[0] for row in self._connection.execute(query).fetchall() if row[0]]
-        return time_unit(values, options.time_unit, f"{source.name}, column {time!r}")
+        unit = options.time_unit or ("s" if is_number(kind) and not values else None)
+        return time_unit(values, unit, f"{source.name}, column {time!r}")
 
     def finish(self) -> Trajectories:
         """Choose the grid, sort, and make the trajectories."""
@@ -336,6 +381,8 @@ class _Reader:
 
     def _choose_frame(self) -> Frame:
         if self._frame is not None:
+            if not self._metres and self._frame.crs is not None:
+                refuse_far(self._frame.crs, self._frame.cell, self._staging.positions)
             return self._frame
         options, intake = self._options, self._intake
         crs = options.crs
@@ -345,6 +392,13 @@ class _Reader:
                     f"{intake.polar:,} of {intake.used:,} positions lie south of 60 S, where "
                     "nobody lives: lat and lon look swapped. Name them the other way round; or, "
                     "if this is Antarctica, give its crs (EPSG:3031)"
+                )
+            if intake.arctic * 2 > intake.used:
+                warnings.warn(
+                    f"{intake.arctic:,} of {intake.used:,} positions lie north of 72 N, where "
+                    "hardly anybody lives: make sure that lat and lon are not swapped",
+                    DataWarning,
+                    stacklevel=2,
                 )
             crs = local_plane(self._staging.positions)
         slot = intake.slot
@@ -405,7 +459,7 @@ def _files(source: Any) -> list[Path] | None:
 
 def _is_saved(path: Path) -> bool:
     """Tell whether a file holds trajectories that `save` wrote."""
-    if path.suffix not in (".parquet", ".pq"):
+    if path.suffix.lower() not in (".parquet", ".pq"):
         return False
     try:
         return metadata_of(path).get(KIND) == b"trajectories"

@@ -15,55 +15,67 @@ _COUNTED = {
     "TOO MANY COLUMNS": "too many fields",
     "INVALID ENCODING": "not UTF-8",
 }
+_FATAL = {
+    "UNQUOTED VALUE": "a quote opens or closes where it should not, and what follows is lost",
+    "LINE SIZE OVER MAXIMUM": "this line is longer than 2,000,000 bytes",
+}
 _NEAR = 200_000
 """Up to this row, lines are looked up in the file itself; that is quick."""
 
 
 def take_broken(connection: Any, source: Source, intake: Intake) -> list[int]:
-    """Count lines that the scanner could not take apart; give where they are.
+    """Count records that the scanner could not take apart; give their numbers, from 1.
 
     A quote that is never closed swallows the rest of the file, so it is an error, not a row.
     """
-    if source.text is None:
+    known = connection.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'broken'")
+    if source.text is None or not known.fetchall():
         return []
     query = "SELECT line, error_type::VARCHAR, error_message, csv_line FROM broken ORDER BY line"
-    lines: list[int] = []
-    for line, kind, message, text in connection.execute(query).fetchall():
+    records: list[int] = []
+    for record, kind, message, text in connection.execute(query).fetchall():
         if kind not in _COUNTED:
-            raise UnreadableError(f"{source.name}, line {line}: {message} The file ends in a mess")
-        if lines and lines[-1] == line:
-            continue  # one line, two complaints
-        lines.append(line)
+            line = exact_lines(source.text, (), {record}, ())[1].get(record, record)
+            raise UnreadableError(f"{source.name}, line {line}: {_FATAL.get(kind, message)}")
+        if records and records[-1] == record:
+            continue  # one record, two complaints
+        records.append(record)
         reason = _COUNTED[kind]
         intake.rejects.add(reason, 1)
         if intake.rejects.wants(reason):
             shown = (text or "").strip()[:80]
-            intake.rejects.show(reason, Example(source.name, line, shown, exact=True))
-    intake.rows += len(lines)
+            intake.rejects.show(reason, Example(source.name, record, shown))
+    intake.rows += len(records)
     connection.execute("DELETE FROM broken")
     connection.execute("DELETE FROM broken_scan")
-    return lines
+    return records
 
 
 def with_lines(rejects: Rejects, source: Source, broken: list[int]) -> None:
-    """Replace row numbers in examples by lines of the file."""
+    """Replace the numbers of rows and records in examples by lines of the file."""
     text = source.text
-    for examples in rejects.examples.values():
-        mine = [e for e in examples if e.file == source.name and not e.exact]
-        if not mine:
-            continue
-        near = [example.line for example in mine if example.line < _NEAR]
-        found = exact_lines(text, near) if text is not None and near else {}
+    rows, records = set[int](), set[int]()
+    for reason, examples in rejects.examples.items():
+        numbers = {e.line for e in examples if not e.exact and e.line < _NEAR}
+        (records if reason in _COUNTED.values() else rows).update(numbers)
+    row_lines, record_lines = dict[int, int](), dict[int, int]()
+    if text is not None and (rows or records):
+        row_lines, record_lines = exact_lines(text, rows, records, set(broken))
+    for reason, examples in rejects.examples.items():
         for index, example in enumerate(examples):
-            if example in mine:
-                row = example.line
-                guess = row + 1 if text is None else _shifted(row + 1 + text.header, broken)
-                line = found.get(row, guess)
-                examples[index] = Example(example.file, line, example.value, exact=True)
+            if example.exact:
+                continue  # of a file before this one
+            number = example.line
+            if reason in _COUNTED.values():
+                line = record_lines.get(number, number)
+            else:
+                guess = number + 1 if text is None else _shifted(number + 1 + text.skip, broken)
+                line = row_lines.get(number, guess)
+            examples[index] = Example(example.file, line, example.value, exact=True)
 
 
 def _shifted(line: int, broken: list[int]) -> int:
-    """Make room for the lines that the scanner left out."""
+    """Make room for the records that the scanner left out."""
     for other in broken:
         if other <= line:
             line += 1
@@ -73,7 +85,7 @@ def _shifted(line: int, broken: list[int]) -> int:
 def refuse_if_too_many(intake: Intake, *, allowed: float, strict: bool) -> None:
     """Raise if more than a share of the rows cannot be used."""
     rejects, rows = intake.rejects, intake.rows
-    if not rejects.total or rejects.total <= allowed * rows:
+    if not rejects.total or (rejects.total <= allowed * rows and intake.used):
         return
     if strict:
         reason, first = min(
@@ -82,7 +94,7 @@ def refuse_if_too_many(intake: Intake, *, allowed: float, strict: bool) -> None:
         )
         raise RowError(f"{first.file}, line {first.line}: {reason}{_colon(first.value)}")
     share = 100 * rejects.total / rows
-    allowance = f"more than the {100 * allowed:g} % allowed"
+    allowance = f"more than the {100 * allowed:g} % allowed" if intake.used else "and none is left"
     text = [f"{rejects.total:,} of {rows:,} rows ({share:.1f} %) cannot be used, {allowance}:"]
     for reason, count in sorted(rejects.counts.items(), key=lambda item: -item[1]):
         first = rejects.examples[reason][0]

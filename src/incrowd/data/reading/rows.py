@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from incrowd.data.frame import Floats, Ints
 from incrowd.data.reading.clock import to_utc
-from incrowd.data.reading.fields import REASONS
+from incrowd.data.reading.fields import OTHER_SENSOR, REASONS
 from incrowd.data.reading.staging import Batch
 from incrowd.data.report import Example, Rejects
 
@@ -20,6 +20,7 @@ __all__ = ["Codes", "Intake", "Limits"]
 Longs = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 _SECOND = 1_000_000
+_DAY = 86_400 * _SECOND
 
 
 class Codes:
@@ -33,11 +34,16 @@ class Codes:
 
     def number(self, names: pa.Array) -> Ints:
         """Give the number of each name, new names included."""
-        encoded = names.dictionary_encode()
-        code = self._code
+        if isinstance(names, pa.DictionaryArray):
+            # Runs of equal neighbours, of which only those that are left may be numbered.
+            run = names.indices.to_numpy()
+            left = np.zeros(len(names.dictionary), np.bool_)
+            left[run] = True
+            numbers: Ints = self.number(names.dictionary.filter(pa.array(left)))
+            return np.asarray(numbers[(np.cumsum(left) - 1)[run]])
+        encoded, code = names.dictionary_encode(), self._code
         found = [code.setdefault(name, len(code)) for name in encoded.dictionary.to_pylist()]
-        numbers: Ints = np.array(found, np.int32)[encoded.indices.to_numpy()]
-        return numbers
+        return np.asarray(np.array(found, np.int32)[encoded.indices.to_numpy()])
 
     def since(self, known: int) -> list[str]:
         """Give the names that came after the first `known`."""
@@ -89,6 +95,7 @@ class Intake:
     zoneless: int = 0
     swapped: int = 0
     polar: int = 0
+    arctic: int = 0
     used: int = 0
     _positions: Floats = field(default_factory=lambda: np.empty((0, 2)))
 
@@ -111,8 +118,8 @@ class Intake:
         placed
             Whether the rows name a place.
         """
-        self.rows += batch.num_rows
         bad = batch.column("bad").to_numpy()
+        self.rows += batch.num_rows - int(np.count_nonzero(bad == OTHER_SENSOR))
         if bad.any():
             self._reject_unparsed(batch, bad, file, first)
         good = bad == 0
@@ -135,6 +142,7 @@ class Intake:
                 good &= ~unknown
         good = self._inside(good, a, b, file, first)
         self.polar += int(np.count_nonzero(b[good] < -60))  # noqa: PLR2004  nobody lives there
+        self.arctic += int(np.count_nonzero(b[good] > 72))  # noqa: PLR2004  hardly anybody does
         return self._batch(batch, good, moment, a, b, place)
 
     def _batch(
@@ -158,6 +166,9 @@ class Intake:
         self.zoneless += count
         self.zoned += int(np.count_nonzero(good)) - count
         if count and self.zone not in (None, "UTC"):
+            # Times far outside the window are refused in any zone; years of changes are spared.
+            start, end = (edge * _SECOND for edge in self.limits.window)
+            naive &= (moment >= start - _DAY) & (moment < end + _DAY)
             moment = moment.copy()
             moment[naive], twice, never = to_utc(moment[naive], str(self.zone))
             self.ambiguous += twice
@@ -180,6 +191,7 @@ class Intake:
         if self.limits.area is not None:
             off = good & ~_within(a, b, self.limits.area)
             if off.any():
+                self.swapped += int(np.count_nonzero(off & _within(b, a, self.limits.area)))
                 shown = [f"{lat}, {lon}" for lon, lat in zip(a[off][:3], b[off][:3], strict=True)]
                 self._reject("outside the area of the crs", off, shown, file, first)
                 good = good & ~off

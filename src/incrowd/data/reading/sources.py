@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from incrowd.data.reading.columns import refuse_doubled
 from incrowd.data.reading.fields import quoted
-from incrowd.data.reading.textfile import TEXT, TextTable, sniff
+from incrowd.data.reading.textfile import TEXT, TextTable, packing, sniff
 from incrowd.errors import InputError, UnreadableError
 
-__all__ = ["Source", "files_of", "open_source", "open_table"]
+__all__ = ["Source", "files_of", "open_source", "open_table", "text_source"]
 
 _PARQUET = (".parquet", ".pq")
-_PACKED = (".gz", ".zst")
 _PLAIN = "incrowd_source"
 
 
@@ -47,11 +47,15 @@ class Source:
 
 
 def files_of(what: str | os.PathLike[str]) -> list[Path]:
-    """Give the files that a path, a folder or a glob stands for, sorted by name."""
+    """Give the files that a path, a folder or a glob stands for, sorted by name.
+
+    Of a folder, what starts with a dot or an underscore is left out: other programs hide their own
+    things behind these.
+    """
     text = os.fspath(what)
     path = Path(text)
     if path.is_dir():
-        files = [p for p in sorted(path.rglob("*")) if p.is_file() and _is_table(p)]
+        files = [p for p in sorted(path.rglob("*")) if p.is_file() and _is_table(p, path)]
         if not files:
             raise UnreadableError(f"no CSV or Parquet file in {path}")
         return files
@@ -83,20 +87,26 @@ def open_source(
             "use .csv, .csv.gz, .csv.zst or .parquet"
         )
     text = sniff(path, names, separator)
+    refuse_doubled(text.names, path.name)
+    return text_source(path, text)
+
+
+def text_source(path: Path, text: TextTable, *, done: int = 0) -> Source:
+    """Make a text table ready to be scanned, without the rows that are done already."""
     # Columns get plain names inside DuckDB, which takes Lat and lat for the same.
     inner = [f"c{i}" for i in range(len(text.names))]
     columns = ", ".join(f"'{name}': 'VARCHAR'" for name in inner)
     layout = (
         f"columns = {{{columns}}}, auto_detect = false, header = false, "
-        f"skip = {int(text.header)}, delim = {_string(text.separator)}, quote = '\"', "
-        "escape = '\"', nullstr = ''"
+        f"skip = {text.skip + done}, delim = {_string(text.separator)}, quote = '\"', "
+        f"escape = '\"', nullstr = '', compression = '{packing(path)}'"
     )
     keep = "store_rejects = true, rejects_table = 'broken', rejects_scan = 'broken_scan', "
     keep += "rejects_limit = 0"
     chosen = ", ".join(
         f"{a} AS {quoted(b)}" for a, b in zip(inner, _distinct(text.names), strict=True)
     )
-    where = _string(os.fspath(path))
+    where = _literally(path)
     relation, peek = (
         f"(SELECT {chosen} FROM read_csv({where}, {layout}, {rejects}))"
         for rejects in (keep, "ignore_errors = true")
@@ -107,9 +117,9 @@ def open_source(
 def open_table(connection: Any, table: Any) -> Source:
     """Make a Polars, Arrow or pandas frame ready to be scanned."""
     arrow = _as_arrow(table)
-    doubled = {name for name in arrow.column_names if arrow.column_names.count(name) > 1}
-    if doubled:
-        raise InputError(f"the frame has two columns named {min(doubled)!r}; rename one")
+    refuse_doubled(arrow.column_names, "frame")
+    if not arrow.column_names:
+        raise UnreadableError("the frame has no columns")
     connection.register(_PLAIN, arrow)
     return Source("frame", _PLAIN, _describe(connection, _PLAIN), _PLAIN)
 
@@ -118,15 +128,13 @@ def _open_parquet(connection: Any, path: Path) -> Source:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    relation = f"read_parquet({_string(os.fspath(path))}, hive_partitioning = false)"
+    relation = f"read_parquet({_literally(path)}, hive_partitioning = false)"
     try:
         names = pq.read_schema(path).names
-        kinds = _describe(connection, relation)
     except (OSError, pa.ArrowException) as error:
         raise UnreadableError(f"{path} is damaged or no Parquet file: {error}") from error
-    if len(kinds) != len(names) or list(kinds) != names:
-        # DuckDB renames columns that differ in case only, or not at all.
-        kinds = dict.fromkeys(names, "VARCHAR")
+    refuse_doubled(names, path.name)
+    kinds = _describe(connection, relation)
     return Source(path.name, relation, kinds, relation, path=path)
 
 
@@ -161,9 +169,7 @@ def _from_pandas(table: Any) -> Any:
     import pyarrow as pa
 
     columns = list(table.columns)
-    doubled = [name for name in columns if columns.count(name) > 1]
-    if doubled:
-        raise InputError(f"the frame has two columns named {doubled[0]!r}; rename one")
+    refuse_doubled([str(name) for name in columns], "frame")
     # Geometries are Python objects; their coordinates are what is needed (trackintel, geopandas).
     geometry = getattr(table, "_geometry_column_name", None)
     if geometry in columns:
@@ -182,21 +188,22 @@ def _from_pandas(table: Any) -> Any:
 
 
 def _distinct(names: Sequence[str]) -> Iterator[str]:
-    """Keep doubled names apart until they are reported."""
-    seen: set[str] = set()
-    for index, name in enumerate(names):
-        yield name if name.casefold() not in seen else f"{name}\u0001{index}"
-        seen.add(name.casefold())
+    """Name the columns that have no name, which SQL cannot do without."""
+    return (name or f"\u0001{index}" for index, name in enumerate(names))
 
 
 def _kind(path: Path) -> str:
-    suffix = path.suffix.lower()
-    return Path(path.stem).suffix.lower() if suffix in _PACKED else suffix
+    return Path(path.stem if packing(path) != "none" else path.name).suffix.lower()
 
 
-def _is_table(path: Path) -> bool:
-    hidden = any(part.startswith(".") for part in path.parts[-2:])
+def _is_table(path: Path, folder: Path) -> bool:
+    hidden = any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
     return not hidden and _kind(path) in (*TEXT, *_PARQUET)
+
+
+def _literally(path: Path) -> str:
+    """Name a file in SQL; DuckDB would take ``data[1].csv`` for a pattern."""
+    return _string(glob.escape(os.path.abspath(path)))  # noqa: PTH100  resolve() follows links
 
 
 def _string(text: str) -> str:

@@ -2,12 +2,14 @@
 
 ::
 
-    add(batch) ──> in memory, 24 bytes a row ──> one 64-bit key a sample ──> sort ──> columns
+    add(batch) ──> in memory ──> one 64-bit key a sample ──> sort ──> columns
                └─> on disk, when that would pass the memory limit ──> DuckDB sorts ──┘
 
-A sample and its person fit into one 64-bit integer for nearly all data (people, minutes and cells
-are few); sorting those is the fastest way there is. Rows that do not fit, into 64 bits or into
-memory, are sorted by DuckDB, which spills to disk. Both ways give the same columns.
+In memory a row is a person, a slot and the number of a stay: people stay where they are for a
+while, so that neighbouring rows with the same position share it. A sample and its person fit into
+one 64-bit integer for nearly all data (people, minutes and cells are few); sorting those is the
+fastest way there is. Rows that do not fit, into 64 bits or into memory, are sorted by DuckDB, which
+spills to disk. Both ways give the same columns.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,26 +22,29 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from incrowd.data.frame import Floats, Ints
+from incrowd.data.reading.growing import Growing, pieces
 from incrowd.errors import InputError
 
 __all__ = ["Batch", "Sorted", "Staging"]
 
 _ROW = 28
-"""Bytes a row needs at the worst moment of sorting in memory."""
+"""Bytes that a row needs at the worst moment of sorting in memory."""
 _SAMPLE = 24
-"""Bytes a sample has in the end."""
-_BLOCK = 1 << 23
-"""Rows are kept in blocks so large that the system takes each back as soon as it is let go."""
-_PIECE = 1 << 19
+"""Bytes that a sample has in the end."""
+
+_FEW = 2
+"""Pieces that are not worth a thread."""
 
 Snap = Callable[[Floats, Floats], tuple[Ints, Ints]]
+Layout = list[tuple[str, int, int]]
+"""Of a packed key: each field's name, its least value, and how many bits it needs."""
 
 
 @dataclass(slots=True)
 class Batch:
     """Some rows: who, slots since the earliest time allowed, two coordinates, place if any.
 
-    The coordinates are degrees or metres at first, and cells after `to_cells`.
+    Coordinates are degrees or metres, or cells once they are projected.
     """
 
     person: Ints
@@ -50,37 +55,6 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.person)
-
-    def fields(self) -> list[str]:
-        """Give the names of the columns that there are, in the order of sorting."""
-        return ["person", "slot", "a", "b", *([] if self.place is None else ["place"])]
-
-    def part(self, rows: slice) -> "Batch":
-        """Give some of the rows, as views."""
-        place = None if self.place is None else self.place[rows]
-        return Batch(self.person[rows], self.slot[rows], self.a[rows], self.b[rows], place)
-
-    @classmethod
-    def room(cls, rows: int, *, placed: bool) -> "Batch":
-        """Make room for rows; memory is taken only as they are filled in."""
-        place = np.empty(rows, np.int32) if placed else None
-        a, b = np.empty(rows, np.float64), np.empty(rows, np.float64)
-        return cls(np.empty(rows, np.int32), np.empty(rows, np.uint32), a, b, place)
-
-    def to_cells(self, snap: Snap, pool: ThreadPoolExecutor) -> None:
-        """Replace coordinates by cells, which gives half of the memory back."""
-        x, y = np.empty(len(self), np.int32), np.empty(len(self), np.int32)
-
-        def project(rows: slice) -> None:
-            x[rows], y[rows] = snap(self.a[rows], self.b[rows])
-
-        list(pool.map(project, _pieces(len(self))))
-        self.a, self.b = x, y
-
-
-def _pieces(rows: int) -> list[slice]:
-    """Cut rows into pieces whose temporary arrays stay small."""
-    return [slice(start, min(start + _PIECE, rows)) for start in range(0, rows, _PIECE)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +77,9 @@ class Staging:
         self._connection = connection.cursor()
         self._budget = budget
         self._threads = threads
-        self._full: list[Batch] = []
-        self._block: Batch | None = None
-        self._filled = 0
+        self._person, self._slot = Growing(np.int32), Growing(np.uint32)
+        self._stay, self._place = Growing(np.int32), Growing(np.int32)
+        self._a, self._b = Growing(np.float64), Growing(np.float64)
         self._rows = 0
         self._earliest: int | None = None
         self.spilled = False
@@ -117,28 +91,26 @@ class Staging:
         low = int(batch.slot.min())
         self._earliest = low if self._earliest is None else min(low, self._earliest)
         self._rows += len(batch)
-        start = 0
-        while start < len(batch):
-            if self._block is None:
-                self._block, self._filled = Batch.room(_BLOCK, placed=batch.place is not None), 0
-            end = min(len(batch), start + _BLOCK - self._filled)
-            room = slice(self._filled, self._filled + end - start)
-            for name in batch.fields():
-                getattr(self._block, name)[room] = getattr(batch, name)[start:end]
-            start, self._filled = end, room.stop
-            if self._filled == _BLOCK:
-                self._close_block()
-        if self._rows * _ROW > self._budget:
+        if not self.spilled and self._rows * _ROW > self._budget:
             self.spilled = True
+            for kept in self._batches():
+                self._to_disk("rows", kept)
+            self._forget()
         if self.spilled:
-            self._close_block()
-            self._to_disk("rows", self._full)
-            self._full = []
-
-    def _close_block(self) -> None:
-        if self._block is not None and self._filled:
-            self._full.append(self._block.part(slice(0, self._filled)))
-        self._block = None
+            self._to_disk("rows", batch)
+            return
+        a, b = batch.a, batch.b
+        moved = np.ones(len(a), np.bool_)
+        moved[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
+        stay = np.cumsum(moved, dtype=np.int32)
+        stay += len(self._a) - 1
+        self._person.append(batch.person)
+        self._slot.append(batch.slot)
+        self._stay.append(stay)
+        self._a.append(a[moved])
+        self._b.append(b[moved])
+        if batch.place is not None:
+            self._place.append(batch.place)
 
     @property
     def earliest(self) -> int:
@@ -146,11 +118,9 @@ class Staging:
         return self._earliest or 0
 
     def positions(self) -> Iterator[tuple[Floats, Floats]]:
-        """Give the coordinates of all rows, piece by piece."""
-        self._close_block()
-        for batch in self._stored():
-            for rows in _pieces(len(batch)):
-                yield batch.a[rows], batch.b[rows]
+        """Give the coordinates of all rows, some at a time."""
+        for batch in self._stored() if self.spilled else self._batches():
+            yield batch.a, batch.b
 
     def finish(self, snap: Snap, origin: int) -> Sorted:
         """Sort all rows.
@@ -162,43 +132,108 @@ class Staging:
         origin
             The slot, since the earliest time allowed, that becomes slot 0.
         """
-        self._close_block()
-        with ThreadPoolExecutor(self._threads) as pool:
+        if self.spilled:
             for batch in self._stored():
-                batch.to_cells(snap, pool)
-                if self.spilled:
-                    self._to_disk("cells", [batch])
-        if not self.spilled:
-            packed = _sort_packed(self._full, origin)
-            if packed is not None:
-                return packed
-            self._to_disk("cells", self._full)
+                batch.a, batch.b = snap(batch.a, batch.b)
+                self._to_disk("cells", batch)
+            return self._sort_on_disk(origin)
+        with ThreadPoolExecutor(self._threads) as pool:
+            x, y = self._cells(snap, pool)
+            layout = self._layout(x, y)
+            if sum(bits for _, _, bits in layout) <= 64:  # noqa: PLR2004  the size of a key
+                keys = self._pack(layout, x, y, pool)
+                self._forget()
+                return _sort_packed(keys, layout, origin, pool)
+        for batch in self._batches(x, y):
+            self._to_disk("cells", batch)
+        self._forget()
         return self._sort_on_disk(origin)
 
+    def _cells(self, snap: Snap, pool: ThreadPoolExecutor) -> tuple[Ints, Ints]:
+        """Give the cell of each stay, and let the coordinates go."""
+        x, y = np.empty(len(self._a), np.int32), np.empty(len(self._a), np.int32)
+
+        def project(stays: slice) -> None:
+            x[stays], y[stays] = snap(self._a[stays], self._b[stays])
+
+        todo = pieces(len(x))
+        # Little is done here and now: PROJ starts anew in each thread, which takes longer.
+        list(map(project, todo) if len(todo) < _FEW else pool.map(project, todo))
+        self._a.clear()
+        self._b.clear()
+        return x, y
+
+    def _layout(self, x: Ints, y: Ints) -> Layout:
+        """Decide how many bits of a key each field needs; the first one sorts first."""
+        ranges = {
+            "person": self._person.range(),
+            "slot": self._slot.range(),
+            "x": (int(x.min()), int(x.max())),
+            "y": (int(y.min()), int(y.max())),
+        }
+        if len(self._place):
+            ranges["place"] = self._place.range()
+        return [(name, low, (high - low).bit_length()) for name, (low, high) in ranges.items()]
+
+    def _pack(
+        self, layout: Layout, x: Ints, y: Ints, pool: ThreadPoolExecutor
+    ) -> npt.NDArray[np.uint64]:
+        """Put the fields of each row side by side into one number."""
+        keys = np.empty(self._rows, np.uint64)
+
+        def pack(rows: slice) -> None:
+            stay = self._stay[rows]
+            key = np.zeros(len(stay), np.uint64)
+            for name, low, bits in layout:
+                if name in ("x", "y"):
+                    values = (x if name == "x" else y)[stay]
+                else:
+                    values = getattr(self, f"_{name}")[rows]
+                key <<= np.uint64(bits)
+                key |= (values.astype(np.int64) - low).astype(np.uint64)
+            keys[rows] = key
+
+        list(pool.map(pack, pieces(self._rows)))
+        return keys
+
+    def _batches(self, x: Ints | None = None, y: Ints | None = None) -> Iterator[Batch]:
+        """Give the rows in memory, some at a time; with cells where they are known."""
+        for rows in pieces(len(self._person)):
+            stay = self._stay[rows]
+            # Stays are numbered as they come, so that those of neighbours are neighbours.
+            stays = slice(int(stay[0]), int(stay[-1]) + 1)
+            a = self._a[stays] if x is None else x[stays]
+            b = self._b[stays] if y is None else y[stays]
+            place = self._place[rows] if len(self._place) else None
+            local = stay - stay[0]
+            yield Batch(self._person[rows], self._slot[rows], a[local], b[local], place)
+
+    def _forget(self) -> None:
+        for column in (self._person, self._slot, self._stay, self._place, self._a, self._b):
+            column.clear()
+
     def _stored(self) -> Iterator[Batch]:
-        if not self.spilled:
-            yield from self._full
-            return
+        """Give the rows on disk, some at a time."""
         query = "SELECT person, slot, a, b, place FROM rows"
         for table in self._connection.cursor().sql(query).to_arrow_reader(1_000_000):
             person, slot, a, b, place = (column.to_numpy() for column in table.columns)
             yield Batch(person, slot, a, b, None if place[0] < 0 else place)
 
-    def _to_disk(self, name: str, batches: list[Batch]) -> None:
+    def _to_disk(self, name: str, batch: Batch) -> None:
+        """Append rows to a table; `rows` holds coordinates and `cells` holds cells."""
         kind = "DOUBLE" if name == "rows" else "INTEGER"
         self._connection.execute(
             f"CREATE TABLE IF NOT EXISTS {name} "
             f"(person INTEGER, slot UINTEGER, a {kind}, b {kind}, place INTEGER)"
         )
-        for batch in batches:
-            place = np.full(len(batch), -1, np.int32) if batch.place is None else batch.place
-            rows = pa.table(
-                [batch.person, batch.slot, batch.a, batch.b, place],
-                names=["person", "slot", "a", "b", "place"],
-            )
-            self._connection.register("incoming", rows)
-            self._connection.execute(f"INSERT INTO {name} SELECT * FROM incoming")
-            self._connection.unregister("incoming")
+        place = np.full(len(batch), -1, np.int32) if batch.place is None else batch.place
+        rows = pa.table(
+            [batch.person, batch.slot, batch.a, batch.b, place],
+            names=["person", "slot", "a", "b", "place"],
+        )
+        self._connection.register("incoming", rows)
+        self._connection.execute(f"INSERT INTO {name} SELECT * FROM incoming")
+        self._connection.unregister("incoming")
 
     def _sort_on_disk(self, origin: int) -> Sorted:
         # The smallest place comes first, as in memory; without places all are -1.
@@ -235,32 +270,13 @@ def _slots(values: npt.NDArray[np.int64]) -> Ints:
     return values.astype(np.int32)
 
 
-def _sort_packed(batches: list[Batch], origin: int) -> Sorted | None:
-    """Sort through one 64-bit key a row; None if a row does not fit into one."""
-    fields = batches[0].fields()
-    named = "place" in fields
-    lows, bits = [], []
-    for name in fields:
-        arrays = [getattr(batch, name) for batch in batches]
-        lows.append(min(int(array.min()) for array in arrays))
-        bits.append((max(int(array.max()) for array in arrays) - lows[-1]).bit_length())
-    if sum(bits) > 64:  # noqa: PLR2004  the size of a key
-        return None
-    keys = np.empty(sum(map(len, batches)), np.uint64)
-    start = 0
-    while batches:
-        batch = batches.pop(0)
-        for rows in _pieces(len(batch)):
-            part = batch.part(rows)
-            key = keys[start : start + len(part)]
-            key[:] = 0
-            for name, low, size in zip(fields, lows, bits, strict=True):
-                key <<= np.uint64(size)
-                key |= (getattr(part, name).astype(np.int64) - low).astype(np.uint64)
-            start += len(part)
+def _sort_packed(
+    keys: npt.NDArray[np.uint64], layout: Layout, origin: int, pool: ThreadPoolExecutor
+) -> Sorted:
+    """Sort keys, drop repeats, and take the fields out again."""
+    named = layout[-1][0] == "place"
     keys.sort()
-    tail = np.uint64(bits[-1] if named else 0)
-    sample = keys >> tail if named else keys
+    sample = keys >> np.uint64(layout[-1][2]) if named else keys
     fresh = np.ones(len(keys), np.bool_)
     np.not_equal(sample[1:], sample[:-1], out=fresh[1:])
     folded = 0
@@ -272,22 +288,28 @@ def _sort_packed(batches: list[Batch], origin: int) -> Sorted | None:
     if not fresh.all():
         keys = keys[fresh]
     del sample, fresh
-    columns: list[Ints] = []
+    columns: dict[str, Ints] = {}
     shift = 0
-    for name, low, size in reversed(list(zip(fields, lows, bits, strict=True))):
-        columns.append(_unpack(keys, shift, size, low - (origin if name == "slot" else 0)))
-        shift += size
-    place = columns.pop(0) if named else None
-    y, x, t, person = columns
-    return Sorted(person, t, x, y, place, folded)
+    for name, low, bits in reversed(layout):
+        least = low - origin if name == "slot" else low
+        columns[name] = _unpack(keys, shift, bits, least, pool)
+        shift += bits
+    return Sorted(
+        columns["person"], columns["slot"], columns["x"], columns["y"], columns.get("place"), folded
+    )
 
 
-def _unpack(keys: npt.NDArray[np.uint64], shift: int, size: int, low: int) -> Ints:
+def _unpack(
+    keys: npt.NDArray[np.uint64], shift: int, size: int, low: int, pool: ThreadPoolExecutor
+) -> Ints:
     """Take one field out of all keys, some at a time to save memory."""
     column = np.empty(len(keys), np.int32)
     mask = np.uint64((1 << size) - 1)
-    for rows in _pieces(len(keys)):
+
+    def unpack(rows: slice) -> None:
         # A shift by 64 is undefined; it is asked for only when no bits are left.
         part = (keys[rows] >> np.uint64(min(shift, 63))) & mask
         column[rows] = _slots(part.astype(np.int64) + low)
+
+    list(pool.map(unpack, pieces(len(keys))))
     return column

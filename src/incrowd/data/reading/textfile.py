@@ -4,12 +4,15 @@ The header is read here, by Python's csv module, so that DuckDB is told everythi
 nothing: a guess that depends on the first rows is a guess that changes from file to file.
 """
 
-import codecs
+import contextlib
 import csv
 import gzip
+import io
 import os
+import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,30 +21,66 @@ import pyarrow as pa
 
 from incrowd.errors import ArgumentError, InputError, UnreadableError
 
-__all__ = ["TEXT", "TextTable", "exact_lines", "open_bytes", "sniff"]
+__all__ = ["TEXT", "TextTable", "exact_lines", "open_bytes", "packing", "sniff", "watched"]
 
 TEXT = (".csv", ".tsv", ".txt")
 _HEAD = 1 << 16
+_PIECE = 1 << 20
 _SEPARATORS = (",", ";", "\t", "|")
+_PACKED = {".gz": "gzip", ".zst": "zstd"}
 
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """How to read a text table."""
+    """How to read a text table.
+
+    `skip` is the number of records before the first row: blank lines, and the header if any.
+    """
 
     path: Path
     names: tuple[str, ...]
     separator: str
-    header: bool
+    skip: int
 
 
 def open_bytes(path: Path) -> Any:
     """Open a plain, gzip or zstd file for reading its bytes."""
-    if path.suffix == ".gz":
+    packed = packing(path)
+    if packed == "gzip":
         return gzip.open(path, "rb")
-    if path.suffix == ".zst":
+    if packed == "zstd":
         return pa.input_stream(os.fspath(path), compression="zstd")
     return path.open("rb")
+
+
+def packing(path: Path) -> str:
+    """Tell how a file is compressed, by its name: none, gzip or zstd."""
+    return _PACKED.get(path.suffix.lower(), "none")
+
+
+@contextlib.contextmanager
+def watched(path: Path | None) -> Iterator[None]:
+    """Make sure that a compressed file is whole while it is read.
+
+    DuckDB takes a truncated zstd file, or a gzip file with a wrong checksum, for what is left of
+    it. So another thread unpacks it as well, to the end; an error of the reading itself goes first.
+    """
+    if path is None or packing(path) == "none":
+        yield
+        return
+    with ThreadPoolExecutor(1) as pool:
+        whole = pool.submit(_unpack, path)
+        yield
+        whole.result()
+
+
+def _unpack(path: Path) -> None:
+    try:
+        with open_bytes(path) as stream:
+            while stream.read(_PIECE):
+                pass
+    except (EOFError, OSError, zlib.error) as error:
+        raise UnreadableError(f"{path} is damaged or was cut short: {error}") from error
 
 
 def sniff(path: Path, names: Sequence[str] | None, separator: str | None) -> TextTable:
@@ -64,40 +103,67 @@ def sniff(path: Path, names: Sequence[str] | None, separator: str | None) -> Tex
     text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace")
     if text.count("\ufffd") > len(text) // 20:
         raise UnreadableError(f"{path} is not a text table in UTF-8")
-    first = text.lstrip("\r\n").splitlines()[0]
+    rest = text.lstrip("\r\n")
+    blank = len(re.findall("\r\n|\r|\n", text[: len(text) - len(rest)]))
+    first = re.split("[\r\n]", rest, maxsplit=1)[0]
     separator = _separator(first, separator)
-    fields = [field.strip() for field in next(csv.reader([first], delimiter=separator))]
+    record = next(csv.reader(io.StringIO(rest, newline=""), delimiter=separator))
+    fields = [field.strip() for field in record]
     if names is not None:
         if len(names) != len(fields):
             raise InputError(
                 f"{path}: {len(names)} names were given, but the first line has {len(fields)} "
                 f"fields separated by {separator!r}"
             )
-        return TextTable(path, tuple(names), separator, header=False)
-    if all(_is_data(field) for field in fields):
+        return TextTable(path, tuple(names), separator, blank)
+    if 2 * sum(map(_is_data, fields)) >= len(fields):
         raise InputError(
             f"{path}: the first line has no column names ({first[:60]!r}); "
             "give them in order, for example names=['user', 'time', 'lat', 'lon']"
         )
-    return TextTable(path, tuple(fields), separator, header=True)
+    return TextTable(path, tuple(fields), separator, blank + 1)
 
 
-def exact_lines(table: TextTable, rows: Sequence[int]) -> dict[int, int]:
-    """Find the physical lines of some rows (counted from 0), blank and broken lines included."""
-    wanted, found = set(rows), {}
-    with open_bytes(table.path) as stream:
-        lines = codecs.getreader("utf-8-sig")(stream, "replace")
-        reader = csv.reader(lines, delimiter=table.separator)
-        row = -1 if table.header else 0
-        for record in reader:
-            if len(record) != len(table.names):
-                continue  # counted by the scanner, with lines of its own
-            if row in wanted:
-                found[row] = reader.line_num
-                if len(found) == len(wanted):
-                    break
-            row += 1
-    return found
+def exact_lines(
+    table: TextTable, rows: Collection[int], records: Collection[int], broken: Collection[int]
+) -> tuple[dict[int, int], dict[int, int]]:
+    """Find the physical lines on which rows and records start.
+
+    Parameters
+    ----------
+    table
+        The file.
+    rows
+        Rows that the scanner gave, counted from 0.
+    records
+        Records as the scanner counts those that it cannot take: from 1, blank lines and the header
+        included, a record with line ends inside quotes as one.
+    broken
+        All records that the scanner could not take.
+
+    Returns
+    -------
+    tuple
+        The line of each row, and of each record; some may be missing.
+    """
+    row_lines: dict[int, int] = {}
+    record_lines: dict[int, int] = {}
+    # A field longer than Python takes, or damage, ends the search, not the reading.
+    with contextlib.suppress(csv.Error, EOFError, OSError), open_bytes(table.path) as stream:
+        text = io.TextIOWrapper(stream, "utf-8-sig", "replace", newline="")
+        reader = csv.reader(text, delimiter=table.separator)
+        row, line = 0, 1
+        for number, record in enumerate(reader, 1):
+            if number in records:
+                record_lines[number] = line
+            if number > table.skip and record and number not in broken:
+                if row in rows:
+                    row_lines[row] = line
+                row += 1
+            if len(row_lines) == len(rows) and len(record_lines) == len(records):
+                break
+            line = reader.line_num + 1
+    return row_lines, record_lines
 
 
 def _head(path: Path) -> bytes:
@@ -130,4 +196,5 @@ def _separator(first: str, given: str | None) -> str:
 
 def _is_data(field: str) -> bool:
     """Tell whether a field is a value rather than a name."""
-    return not any(letter.isalpha() for letter in field.replace("T", "").replace("Z", ""))
+    plain = field.replace("T", "").replace("Z", "")
+    return any(map(str.isdigit, plain)) and not any(map(str.isalpha, plain))

@@ -1,0 +1,37 @@
+"""What the tests of all commands share."""
+
+import sys
+
+import pytest
+
+from incrowd.cli.app import app
+from incrowd.cli.console import run
+
+LINES = [
+    "msisdn,timestamp,lat,lon,cell",
+    "ann,2012-10-28 02:30:00,48.85,2.35,A",
+    "bob,2012-10-28 09:02:00,48.86,2.36,B",
+    "ann,2012-10-28 02:30:10,48.85,2.35,A",
+    "ann,noon,48.85,2.35,A",
+]
+
+
+@pytest.fixture
+def calls(tmp_path):
+    """Make a file with a repeat, a bad row and a time that came twice."""
+    path = tmp_path / "calls.csv"
+    path.write_text("\n".join(LINES) + "\n")
+    return path
+
+
+@pytest.fixture
+def incrowd(monkeypatch, capsys):
+    """Run the command line in this process: status, standard output, standard error."""
+
+    def command(*words):
+        monkeypatch.setattr(sys, "argv", ["incrowd", *map(str, words)])
+        status = run(app)
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return command

@@ -1,0 +1,125 @@
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+from incrowd.cli.app import app
+from incrowd.cli.console import progress, run
+from incrowd.errors import DataWarning, InputError, OutputError, PrivacyWarning
+
+COMMANDS = ["demo", "synth", "describe", "convert"]
+
+
+def failing(error):
+    def command():
+        raise error
+
+    return command
+
+
+@pytest.fixture(autouse=True)
+def _filters():
+    """Give back how warnings are shown, which the command line changes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        yield
+
+
+class TestRun:
+    def test_done_is_0(self):
+        assert run(lambda: None) == 0
+
+    @pytest.mark.parametrize("error", [InputError("bad"), OutputError("bad"), OSError("bad")])
+    def test_an_error_is_one_message_and_2(self, capsys, error):
+        assert run(failing(error)) == 2
+        assert capsys.readouterr() == ("", "incrowd: bad\n")
+
+    @pytest.mark.parametrize(("code", "status"), [(0, 0), (1, 1), (None, 2), ("text", 2)])
+    def test_an_exit_keeps_its_status(self, code, status):
+        assert run(failing(SystemExit(code))) == status
+
+    def test_an_interruption_is_130(self, capsys):
+        assert run(failing(KeyboardInterrupt())) == 130
+        assert "interrupted" in capsys.readouterr().err
+
+    def test_too_little_memory_says_what_to_do(self, capsys):
+        assert run(failing(MemoryError())) == 2
+        assert "--memory" in capsys.readouterr().err
+
+    def test_an_error_of_ours_is_not_hidden(self):
+        with pytest.raises(ZeroDivisionError):
+            run(failing(ZeroDivisionError()))
+
+    def test_warnings_go_to_standard_error(self, capsys):
+        run(lambda: warnings.warn("odd", DataWarning, stacklevel=1))
+        assert capsys.readouterr() == ("", "warning: odd\n")
+
+    def test_privacy_is_shown_whatever_the_filters_say(self, capsys):
+        warnings.simplefilter("ignore")
+        run(lambda: warnings.warn("exposed", PrivacyWarning, stacklevel=1))
+        assert capsys.readouterr().err == "PRIVACY WARNING: exposed\n"
+
+
+class TestProgress:
+    def test_is_silent_when_quick(self, capsys):
+        with progress("Reading", "rows") as update:
+            update(5, 10)
+        assert capsys.readouterr() == ("", "")
+
+    def test_is_a_line_now_and_then(self, capsys, monkeypatch):
+        monkeypatch.setattr("incrowd.cli.console._PATIENCE", -1)
+        with progress("Reading", "rows") as update:
+            update(5000, 10_000)
+            update(6000)
+        assert capsys.readouterr() == ("", "Reading: 5,000 rows of 10,000\nReading: 6,000 rows\n")
+
+
+class TestHelp:
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_has_an_example(self, command, monkeypatch, capsys):
+        monkeypatch.setattr(sys, "argv", ["incrowd", command, "--help"])
+        assert run(app) == 0
+        assert f"incrowd {command}" in capsys.readouterr().out.split("Example:")[1]
+
+    def test_names_every_command(self, monkeypatch, capsys):
+        monkeypatch.setattr(sys, "argv", ["incrowd", "-h"])
+        assert run(app) == 0
+        out = capsys.readouterr().out
+        assert all(command in out for command in COMMANDS)
+
+    @pytest.mark.parametrize("words", [["--help"], ["describe", "--help"], ["--version"]])
+    def test_answers_without_loading_anything_heavy(self, words):
+        code = (
+            "import sys; from incrowd.cli.app import app; from incrowd.cli.console import run;"
+            f"sys.argv = ['incrowd', *{words}]; status = run(app);"
+            "heavy = {'numpy', 'duckdb', 'polars', 'pyarrow', 'numba', 'pyproj', 'pandas'};"
+            "print('loaded', sorted(heavy & set(sys.modules)), status)"
+        )
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.splitlines()[-1] == "loaded [] 0"
+
+
+class TestWrongUse:
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ["nonsense"],
+            ["describe"],
+            ["describe", "x.csv", "--nonsense"],
+            ["describe", "x.csv", "--cell", "wide"],
+            ["describe", "x.csv", "--bbox", "1,2,3"],
+            ["describe", "x.csv", "--bbox", "a,b,c,d"],
+            ["describe", "x.csv", "--window", "2012"],
+            ["convert", "x.csv"],
+        ],
+    )
+    def test_is_2_and_says_nothing_on_standard_output(self, words, monkeypatch, capsys):
+        monkeypatch.setattr(sys, "argv", ["incrowd", *words])
+        assert run(app) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert "Traceback" not in err
+        assert err
