@@ -7,7 +7,7 @@ How a row travels::
     plain      the fast lane: plain lines of text, parsed by a compiled kernel (lines)
     fields     the general scanner: SQL that parses and checks every row; a bad one gets the
                number of its reason
-    rows       batch by batch: bad rows counted, clocks turned into UTC, people numbered
+    rows       batch by batch: bad rows counted, clocks turned into UTC, people numbered (names)
     staging    kept in memory or spilled to disk, projected, sorted, repeats dropped
     reader     the function that users call, and the grid it chooses
 

@@ -27,7 +27,7 @@ from incrowd.data.reading.textfile import TextTable, packing
 
 __all__ = ["plain_rows"]
 
-_PIECE = 1 << 20
+_PIECE = 1 << 22
 _ROLES = {"user": 1, "time": 2, "lon": 3, "x": 3, "lat": 4, "y": 4, "place": 5}
 _LEAST = 22
 """Bytes of a row at least: a time, and three fields of one byte."""

@@ -5,11 +5,10 @@
     add(batch) ──> in memory ──> one 64-bit key a sample ──> sort ──> columns
                └─> on disk, when that would pass the memory limit ──> DuckDB sorts ──┘
 
-In memory a row is a person, a slot and the number of a stay: people stay where they are for a
-while, so that neighbouring rows with the same position share it. A sample and its person fit into
-one 64-bit integer for nearly all data (people, minutes and cells are few); sorting those is the
-fastest way there is. Rows that do not fit, into 64 bits or into memory, are sorted by DuckDB, which
-spills to disk. Both ways give the same columns.
+In memory a row is a person, a slot and the number of a position, which many rows share. A sample
+and its person fit into one 64-bit integer for nearly all data (people, minutes and cells are few);
+sorting those is the fastest way there is. Rows that do not fit, into 64 bits or into memory, are
+sorted by DuckDB, which spills to disk. Both ways give the same columns.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ import pyarrow as pa
 
 from incrowd.data.frame import Floats, Ints
 from incrowd.data.reading.growing import Growing, pieces
+from incrowd.data.reading.spots import Spots
 from incrowd.errors import InputError
 
 __all__ = ["Batch", "Sorted", "Staging"]
@@ -78,8 +78,8 @@ class Staging:
         self._budget = budget
         self._threads = threads
         self._person, self._slot = Growing(np.int32), Growing(np.uint32)
-        self._stay, self._place = Growing(np.int32), Growing(np.int32)
-        self._a, self._b = Growing(np.float64), Growing(np.float64)
+        self._spot, self._place = Growing(np.int32), Growing(np.int32)
+        self._spots = Spots()
         self._rows = 0
         self._earliest: int | None = None
         self.spilled = False
@@ -99,16 +99,9 @@ class Staging:
         if self.spilled:
             self._to_disk("rows", batch)
             return
-        a, b = batch.a, batch.b
-        moved = np.ones(len(a), np.bool_)
-        moved[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
-        stay = np.cumsum(moved, dtype=np.int32)
-        stay += len(self._a) - 1
         self._person.append(batch.person)
         self._slot.append(batch.slot)
-        self._stay.append(stay)
-        self._a.append(a[moved])
-        self._b.append(b[moved])
+        self._spot.append(self._spots.number(batch.a, batch.b))
         if batch.place is not None:
             self._place.append(batch.place)
 
@@ -150,17 +143,17 @@ class Staging:
         return self._sort_on_disk(origin)
 
     def _cells(self, snap: Snap, pool: ThreadPoolExecutor) -> tuple[Ints, Ints]:
-        """Give the cell of each stay, and let the coordinates go."""
-        x, y = np.empty(len(self._a), np.int32), np.empty(len(self._a), np.int32)
+        """Give the cell of each position, and let the coordinates go."""
+        spots = self._spots
+        x, y = np.empty(len(spots), np.int32), np.empty(len(spots), np.int32)
 
-        def project(stays: slice) -> None:
-            x[stays], y[stays] = snap(self._a[stays], self._b[stays])
+        def project(some: slice) -> None:
+            x[some], y[some] = snap(spots.a[some], spots.b[some])
 
         todo = pieces(len(x))
         # Little is done here and now: PROJ starts anew in each thread, which takes longer.
         list(map(project, todo) if len(todo) < _FEW else pool.map(project, todo))
-        self._a.clear()
-        self._b.clear()
+        spots.clear()
         return x, y
 
     def _layout(self, x: Ints, y: Ints) -> Layout:
@@ -182,11 +175,11 @@ class Staging:
         keys = np.empty(self._rows, np.uint64)
 
         def pack(rows: slice) -> None:
-            stay = self._stay[rows]
-            key = np.zeros(len(stay), np.uint64)
+            spot = self._spot[rows]
+            key = np.zeros(len(spot), np.uint64)
             for name, low, bits in layout:
                 if name in ("x", "y"):
-                    values = (x if name == "x" else y)[stay]
+                    values = (x if name == "x" else y)[spot]
                 else:
                     values = getattr(self, f"_{name}")[rows]
                 key <<= np.uint64(bits)
@@ -199,17 +192,16 @@ class Staging:
     def _batches(self, x: Ints | None = None, y: Ints | None = None) -> Iterator[Batch]:
         """Give the rows in memory, some at a time; with cells where they are known."""
         for rows in pieces(len(self._person)):
-            stay = self._stay[rows]
-            # Stays are numbered as they come, so that those of neighbours are neighbours.
-            stays = slice(int(stay[0]), int(stay[-1]) + 1)
-            a = self._a[stays] if x is None else x[stays]
-            b = self._b[stays] if y is None else y[stays]
+            spot = self._spot[rows]
+            low, high = int(spot.min()), int(spot.max()) + 1
+            a = self._spots.a[low:high] if x is None else x[low:high]
+            b = self._spots.b[low:high] if y is None else y[low:high]
             place = self._place[rows] if len(self._place) else None
-            local = stay - stay[0]
-            yield Batch(self._person[rows], self._slot[rows], a[local], b[local], place)
+            spot = spot - low
+            yield Batch(self._person[rows], self._slot[rows], a[spot], b[spot], place)
 
     def _forget(self) -> None:
-        for column in (self._person, self._slot, self._stay, self._place, self._a, self._b):
+        for column in (self._person, self._slot, self._spot, self._place, self._spots):
             column.clear()
 
     def _stored(self) -> Iterator[Batch]:
