@@ -11,14 +11,18 @@ from incrowd.errors import ArgumentError, PlaceError
 
 
 def at(*points):
-    """Give positions (lat, lon) the way they are read: longitudes and latitudes, piece by piece."""
+    """Give positions (lat, lon) the way they are read: longitudes, latitudes and counts."""
     lat, lon = (np.array(side, np.float64) for side in zip(*points, strict=True))
-    return lambda: iter([(lon, lat)])
+    return lambda: iter([(lon, lat, np.ones(len(lat), np.int64))])
 
 
 class TestCentre:
     def test_is_the_mean_of_the_degrees(self):
         assert centre(at((48, 2), (50, 4), (49, 3))) == (49, 3)
+
+    def test_weighs_positions_by_their_rows(self):
+        lon, lat = np.array([0.0, 10.0]), np.array([20.0, 30.0])
+        assert centre(lambda: [(lon, lat, np.array([3, 1]))]) == (22.5, 2.5)
 
     @pytest.mark.parametrize("lon", [(179, -179), (-179, 179), (178, -178)])
     def test_crosses_the_antimeridian(self, lon):
@@ -35,7 +39,8 @@ class TestCentre:
     )
     def test_does_not_depend_on_how_the_data_is_cut(self, points, cut):
         lat, lon = (np.array(side) for side in zip(*points, strict=True))
-        pieces = [(lon[:cut], lat[:cut]), (lon[cut:], lat[cut:])]
+        ones = np.ones(len(lat), np.int64)
+        pieces = [(lon[part], lat[part], ones[part]) for part in (slice(cut), slice(cut, None))]
         assert centre(at(*points)) == centre(lambda: [piece for piece in pieces if len(piece[0])])
 
 

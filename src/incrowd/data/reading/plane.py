@@ -17,7 +17,8 @@ from incrowd.errors import PlaceError
 
 __all__ = ["FARTHEST", "area_of_use", "centre", "local_plane", "refuse_far"]
 
-Chunk = tuple[Floats, Floats]
+Chunk = tuple[Floats, Floats, npt.NDArray[np.int64]]
+"""Longitudes, latitudes, and how many rows are at each."""
 
 FARTHEST = 5_000
 """How far from the centre data may reach, in km: distances there are off by 8 %."""
@@ -27,7 +28,7 @@ _POLAR = 80.0
 
 
 def local_plane(positions: Callable[[], Iterable[Chunk]]) -> str:
-    """Give the projection about the centre of positions (longitudes, latitudes), or refuse.
+    """Give the projection about the centre of positions, or refuse.
 
     `positions` is called for each pass over the data, which may lie on disk.
     """
@@ -65,10 +66,10 @@ def _beyond(
 ) -> int:
     """Count the positions that lie too far away."""
     beyond = 0
-    for lon, lat in positions():
+    for lon, lat, count in positions():
         corners = np.meshgrid([lon.min(), lon.max()], [lat.min(), lat.max()])
         if _distance(corners[0], corners[1], lon0, lat0).max() > farthest / 2:
-            beyond += int(np.count_nonzero(_distance(lon, lat, lon0, lat0) > farthest))
+            beyond += int(count[_distance(lon, lat, lon0, lat0) > farthest].sum())
     return beyond
 
 
@@ -82,22 +83,22 @@ def centre(positions: Callable[[], Iterable[Chunk]]) -> tuple[float, float]:
     It is rounded to a tenth of a degree: distances do not notice, parts of one dataset mostly get
     the same grid, and a release that names its plane does not tell the mean of all positions.
     """
-    count = east_sum = north_sum = 0
+    total = east_sum = north_sum = 0
     west, east, polar = 180.0, -180.0, 0.0
-    for lon, lat in positions():
-        count += len(lon)
-        east_sum += _millionths(lon)
-        north_sum += _millionths(lat)
+    for lon, lat, count in positions():
+        total += int(count.sum())
+        east_sum += _millionths(lon, count)
+        north_sum += _millionths(lat, count)
         west, east = min(west, float(lon.min())), max(east, float(lon.max()))
         polar = max(polar, float(np.abs(lat).max()))
     if east - west < _HALF_TURN and polar < _POLAR:
-        return round(north_sum / count / 1e6, 1), round(east_sum / count / 1e6, 1)
+        return round(north_sum / total / 1e6, 1), round(east_sum / total / 1e6, 1)
     x = y = z = 0
-    for lon, lat in positions():
+    for lon, lat, count in positions():
         along, up = np.radians(lon), np.radians(lat)
-        x += _millionths(np.cos(up) * np.cos(along))
-        y += _millionths(np.cos(up) * np.sin(along))
-        z += _millionths(np.sin(up))
+        x += _millionths(np.cos(up) * np.cos(along), count)
+        y += _millionths(np.cos(up) * np.sin(along), count)
+        z += _millionths(np.sin(up), count)
     return (
         round(math.degrees(math.atan2(z, math.hypot(x, y))), 1),
         round(math.degrees(math.atan2(y, x)), 1),
@@ -122,8 +123,8 @@ def area_of_use(crs: str, *, metres: bool = False) -> tuple[float, float, float,
     return bounds
 
 
-def _millionths(values: Floats) -> int:
-    return int(np.rint(values * 1e6).astype(np.int64).sum())
+def _millionths(values: Floats, count: npt.NDArray[np.int64]) -> int:
+    return int((np.rint(values * 1e6).astype(np.int64) * count).sum())
 
 
 def _distance(

@@ -110,10 +110,20 @@ class Staging:
         """The first slot that occurs."""
         return self._earliest or 0
 
-    def positions(self) -> Iterator[tuple[Floats, Floats]]:
-        """Give the coordinates of all rows, some at a time."""
-        for batch in self._stored() if self.spilled else self._batches():
-            yield batch.a, batch.b
+    def positions(self) -> Iterator[tuple[Floats, Floats, npt.NDArray[np.int64]]]:
+        """Give the coordinates, and how many rows are at each, some at a time."""
+        if self.spilled:
+            for batch in self._stored():
+                yield batch.a, batch.b, np.ones(len(batch), np.int64)
+            return
+        count = np.zeros(len(self._spots), np.int64)
+        for rows in pieces(len(self._spot)):
+            spot = self._spot[rows]
+            low = int(spot.min())
+            here = np.bincount(spot - low)
+            count[low : low + len(here)] += here
+        for some in pieces(len(self._spots)):
+            yield self._spots.a[some], self._spots.b[some], count[some]
 
     def finish(self, snap: Snap, origin: int) -> Sorted:
         """Sort all rows.
