@@ -39,6 +39,14 @@ def python(code: str) -> Run:
     return run(sys.executable, "-c", code)
 
 
+def compared(*codes: str, times: int = 3) -> list[Run]:
+    """Run pieces of Python in turns, several times; give the run of median time of each."""
+    runs = [[python(code) for code in codes] for _ in range(times)]
+    return [
+        sorted(own, key=lambda run_: run_.seconds)[times // 2] for own in zip(*runs, strict=True)
+    ]
+
+
 def incrowd(*arguments: str) -> Run:
     """Run the command line in a process of its own."""
     return run(sys.executable, "-m", "incrowd", *arguments)

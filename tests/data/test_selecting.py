@@ -191,15 +191,25 @@ class TestTime:
     def test_is_half_open_and_exact(self, start, end):
         assert users(select(self.DATA, time=(start, end))) == ["m1", "m2"]
 
+    def test_may_be_open_on_either_side(self):
+        everyone = users(self.DATA)
+        start, end = "1970-01-01T00:01", "1970-01-01T00:03"
+        assert users(select(self.DATA, time=(None, None))) == everyone
+        assert users(select(self.DATA, time=(start, None))) == everyone[everyone.index("m1") :]
+        assert users(select(self.DATA, time=(None, end))) == everyone[: everyone.index("m2") + 1]
+
+    def test_an_open_window_spans_the_days_of_the_data(self):
+        data = make(("a", 0, 0, 0), ("a", 0, 0, 1440), ("b", 0, 0, 1441))
+        assert users(select(data, time=("1970-01-01", None), every_day=True)) == ["a"]
+        assert users(select(data, time=("1970-01-02", None), every_day=True)) == ["a", "b"]
+
     def test_counts_from_the_origin_of_the_frame(self):
         data = make(
             *((f"s{slot}", 0, 0, slot) for slot in (-1, 0, 1)), frame=Frame(slot=7, origin=3)
         )
         assert users(select(data, time=("1970-01-01T00:00:03", "1970-01-01T00:00:10"))) == ["s0"]
 
-    @pytest.mark.parametrize(
-        "moment", ["noon", 7, None, np.datetime64("NaT"), dt.date(2012, 1, 1), "2012-13-01"]
-    )
+    @pytest.mark.parametrize("moment", ["noon", 7, np.datetime64("NaT"), dt.time(12), "2012-13-01"])
     def test_what_is_no_moment_is_refused(self, moment):
         with pytest.raises(ArgumentError, match="a moment must be a datetime or text like"):
             select(self.DATA, time=(moment, "2012-01-02"))

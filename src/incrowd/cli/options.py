@@ -131,7 +131,7 @@ def _source(
         "names": None if names is None else names.split(","),
     }  # fmt: skip
     selecting = {
-        "time": _period(since, until),
+        "time": None if since is None and until is None else (since, until),
         "per_day": per_day,
         "active": active,
         "every_day": every_day,
@@ -160,12 +160,6 @@ def reads_data(command: Callable[..., None]) -> Callable[..., None]:
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     wrapper.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": None}
     return wrapper
-
-
-def _period(since: str | None, until: str | None) -> tuple[str, str] | None:
-    if since is None and until is None:
-        return None
-    return since or "1900-01-01", until or "2200-01-01"
 
 
 def _parts(text: str, count: int, option: str) -> list[str]:

@@ -10,7 +10,6 @@ exactly, as fractions of the decimal numbers that were written: 0.1 is a tenth.
 
 import datetime as dt
 import math
-import zoneinfo
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.data.moments import find_zone, seconds_of
 from incrowd.data.trajectories import Trajectories
 from incrowd.errors import ArgumentError
 
@@ -29,6 +29,9 @@ __all__ = ["Moment", "select"]
 Moment = dt.datetime | np.datetime64 | str
 """A moment: a datetime (without a zone: UTC), a numpy datetime64 (UTC), or text in ISO 8601."""
 
+Lasting = tuple[int | None, int | None]
+"""Start and end in seconds since 1970, UTC; None where a window is open."""
+
 NAMED = 3
 """How many unknown identifiers an error names."""
 HALF_TURN, QUARTER_TURN = 180, 90
@@ -39,7 +42,7 @@ def select(
     *,
     people: "Iterable[Any] | pl.Series | None" = None,
     bbox: tuple[float, float, float, float] | None = None,
-    time: tuple[Moment, Moment] | None = None,
+    time: tuple[Moment | None, Moment | None] | None = None,
     per_day: float | None = None,
     active: float | None = None,
     every_day: bool = False,
@@ -62,7 +65,8 @@ def select(
         West, south, east and north in degrees, borders included. A sample stays if the centre of
         its box lies inside. A west that is greater than the east reaches across 180 degrees.
     time
-        Start (included) and end (excluded). A sample stays if its first slot starts in between.
+        Start (included) and end (excluded), either of which may be None. A sample stays if its
+        first slot starts in between.
     per_day
         At least so many samples a day on average over all days of the span. The papers' d4d-civ
         has ``per_day=1``.
@@ -73,7 +77,7 @@ def select(
         Seen on every day of the span, as in the papers' d4d-sen.
     zone
         The time zone whose calendar days count. The span goes from the first day to the last:
-        those of the window where `time` is given, else those of the data that the conditions
+        those of the window where `time` gives them, else those of the data that the conditions
         before left. Days on which nobody was seen count.
     share
         A random share of the people that are left, above 0 and up to 1; half a person is one,
@@ -98,15 +102,15 @@ def select(
     [('ann', 5, 6, 5, 6, 1440, 1441)]
     """
     sides = None if bbox is None else _sides(bbox)
-    lasting = None if time is None else _lasting(time)
+    lasting = (None, None) if time is None else _lasting(time)
     floors = _floors(per_day, active, every_day=every_day)
-    _check_zone(zone)
+    find_zone(zone)
     portion, generator = _portion(share, seed)
     if people is not None:
         data = _people(data, _is_named(data, people))
     if sides is not None:
         data = _samples(data, _is_inside(data, sides))
-    if lasting is not None:
+    if time is not None:
         data = _samples(data, _is_during(data, lasting))
     if floors and data.samples:
         data = _people(data, _passes(data, floors, lasting, zone))
@@ -175,45 +179,25 @@ def _is_inside(
     return inside
 
 
-def _lasting(time: Any) -> tuple[int, int]:
+def _lasting(time: Any) -> Lasting:
     """Give the whole seconds (since 1970, UTC) that lie in a window, as start and end."""
-    try:
-        start, end = time
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f"time must be (start, end), not {time!r}") from error
-    start, end = _second(start), _second(end)
-    if start >= end:
+    if not isinstance(time, tuple | list) or len(time) != 2:  # noqa: PLR2004  start and end
+        raise ArgumentError(f"time must be (start, end), not {time!r}")
+    start, end = (None if edge is None else seconds_of(edge) for edge in time)
+    if start is not None and end is not None and start >= end:
         raise ArgumentError(f"the time window must end after it starts, not {time!r}")
     return start, end
 
 
-def _second(moment: Any) -> int:
-    """Give the first whole second (since 1970, UTC) that is not before a moment."""
-    wrong = f"a moment must be a datetime or text like 2012-01-31T12:00, not {moment!r}"
-    if isinstance(moment, np.datetime64):
-        if np.isnat(moment):
-            raise ArgumentError(wrong)
-        # Numpy rounds down on the way to coarser units.
-        second = moment.astype("datetime64[s]")
-        return int(second.astype(np.int64)) + bool(second < moment)
-    if isinstance(moment, str):
-        try:
-            moment = dt.datetime.fromisoformat(moment)
-        except ValueError as error:
-            raise ArgumentError(wrong) from error
-    if not isinstance(moment, dt.datetime):
-        raise ArgumentError(wrong)
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
-    since = aware - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-    return -(-since // dt.timedelta(seconds=1))
-
-
-def _is_during(data: Trajectories, lasting: tuple[int, int]) -> npt.NDArray[np.bool_]:
+def _is_during(data: Trajectories, lasting: Lasting) -> npt.NDArray[np.bool_]:
     """Tell which samples start in a window."""
-    frame = data.frame
+    frame, (start, end) = data.frame, lasting
+    during = np.ones(data.samples, np.bool_)
     # A slot starts at or after a second if its index is at least this, in exact integers.
-    first, end = (-((frame.origin - second) // frame.slot) for second in lasting)
-    during: npt.NDArray[np.bool_] = (data.t0 >= first) & (data.t0 < end)
+    if start is not None:
+        during &= data.t0 >= -((frame.origin - start) // frame.slot)
+    if end is not None:
+        during &= data.t0 < -((frame.origin - end) // frame.slot)
     return during
 
 
@@ -234,16 +218,15 @@ def _floors(
 def _passes(
     data: Trajectories,
     floors: list[tuple[bool, Fraction]],
-    lasting: tuple[int, int] | None,
+    lasting: Lasting,
     zone: str,
 ) -> npt.NDArray[np.bool_]:
     """Tell who was seen often enough."""
     seconds = data.t0.astype(np.int64) * data.frame.slot + data.frame.origin
     day = _days(seconds, zone)
-    if lasting is None:
-        first, last = int(day.min()), int(day.max())
-    else:
-        first, last = (int(edge) for edge in _days(np.array(lasting) - [0, 1], zone))
+    start, end = lasting
+    first = int(day.min() if start is None else _days(np.array([start]), zone)[0])
+    last = int(day.max() if end is None else _days(np.array([end - 1]), zone)[0])
     span = last - first + 1
     seen = np.unique(data.person().astype(np.int64) * span + (day - first)) // span
     counts = {True: np.bincount(seen, minlength=len(data)), False: data.lengths()}
@@ -260,13 +243,6 @@ def _days(seconds: npt.NDArray[np.int64], zone: str) -> npt.NDArray[np.int64]:
     moments = pl.Series(seconds * 1000).cast(pl.Datetime("ms", "UTC"))
     days = moments.dt.convert_time_zone(zone).dt.date().to_physical()
     return days.to_numpy().astype(np.int64)
-
-
-def _check_zone(zone: str) -> None:
-    try:
-        zoneinfo.ZoneInfo(zone)
-    except (TypeError, ValueError, OSError, zoneinfo.ZoneInfoNotFoundError) as error:
-        raise ArgumentError(f"unknown time zone {zone!r}; name one like Africa/Abidjan") from error
 
 
 def _portion(

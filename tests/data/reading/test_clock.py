@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import naive
-from incrowd.data.reading.clock import find_zone, to_utc
+from incrowd.data.moments import find_zone
+from incrowd.data.reading.clock import to_utc
 from incrowd.errors import ArgumentError
 
 ZONES = [

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd
-from incrowd.data.reading import plain, reader
+from incrowd.data.reading import plain, scan
 from incrowd.data.reading.plain import plain_rows
 from incrowd.data.reading.textfile import sniff
 
@@ -51,7 +51,7 @@ def both(monkeypatch, path, **options):
     for lane in (True, False):
         with monkeypatch.context() as patch:
             if not lane:
-                patch.setattr(reader, "plain_rows", closed)
+                patch.setattr(scan, "plain_rows", closed)
             found.append(outcome(path, **options))
     return found
 

@@ -9,7 +9,8 @@ How a row travels::
                number of its reason
     rows       batch by batch: bad rows counted, clocks turned into UTC, people numbered (names)
     staging    kept in memory or spilled to disk, projected, sorted, repeats dropped
-    reader     the function that users call, and the grid it chooses
+    scan       one reading from start to end, and the grid it chooses
+    reader     the function that users call
 
 The input is scanned once.
 """

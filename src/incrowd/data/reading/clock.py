@@ -7,28 +7,20 @@ as if they had not, so that it comes out an hour later). Both are counted.
 
 import functools
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.errors import ArgumentError
+from incrowd.data.moments import find_zone
 
-__all__ = ["find_zone", "to_utc"]
+__all__ = ["to_utc"]
 
 Longs = npt.NDArray[np.int64]
 _SECOND = 1_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _YEARS = (2, 9997)
 """Those that every zone can tell; before and after them nothing changes any more."""
-
-
-def find_zone(name: str) -> ZoneInfo:
-    """Find a time zone by its name."""
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise ArgumentError(f"unknown time zone {name!r}; name one like Africa/Abidjan") from error
 
 
 def to_utc(local: Longs, zone: str) -> tuple[Longs, int, int]:

@@ -37,6 +37,8 @@ class Codes:
             run = names.indices.to_numpy()
             left = np.zeros(len(names.dictionary), np.bool_)
             left[run] = True
+            if left.all():
+                return np.asarray(self.number(names.dictionary)[run])
             numbers = np.empty(len(left), np.int32)
             numbers[left] = self.number(names.dictionary.filter(pa.array(left)))
             return np.asarray(numbers[run])
