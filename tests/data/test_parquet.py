@@ -53,6 +53,26 @@ class TestToArrow:
         assert three().to_arrow().schema.metadata[KIND] == b"trajectories"
 
 
+class TestFromPolars:
+    @given(data=strategies.trajectories(max_crowd=3))
+    def test_gives_back_what_was_put(self, data):
+        assert Trajectories.from_polars(data.to_polars(), data.frame, data.places) == data
+
+    def test_gives_back_places_with_their_names(self):
+        data = with_places()
+        assert Trajectories.from_polars(data.to_polars(), data.frame, data.places) == data
+
+    @pytest.mark.parametrize("name", COLUMNS)
+    def test_does_not_copy(self, name):
+        data = three()
+        again = Trajectories.from_polars(data.to_polars(), data.frame)
+        assert getattr(again, name).ctypes.data == getattr(data, name).ctypes.data
+
+    def test_refuses_a_frame_that_holds_something_else(self):
+        with pytest.raises(InputError, match="damaged"):
+            Trajectories.from_polars(pl.DataFrame({"user": [1], "crowd": [1], "x0": [[1]]}))
+
+
 class TestFromArrow:
     @given(data=strategies.trajectories(max_crowd=3))
     def test_gives_back_what_was_put(self, data):

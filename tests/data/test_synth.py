@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import incrowd
 from incrowd.data.synth import PRESETS, antennas, schema, stream, write, writing
 from incrowd.data.synth.check import measure, people_figures
 from incrowd.data.synth.degrees import Globe
@@ -383,3 +384,9 @@ def test_measured_figures():
     assert figures["people"] == 50
     assert figures["antennas"] == 3
     assert figures["samples"] == table("city", users=50, seed=1).num_rows
+
+    def test_drops_the_grid_of_the_table_that_it_replaces(self, tmp_path):
+        path = tmp_path / "x.csv"
+        incrowd.write(incrowd.synthesize("pisa", users=3, seed=1), path)
+        write("city", path, users=5, overwrite=True)
+        assert "+lat_0=7.5" in incrowd.read(path).frame.crs

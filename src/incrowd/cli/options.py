@@ -57,6 +57,7 @@ def _source(
     place: Annotated[
         str | None, _option(_COLUMNS, "Antenna, venue or zone.", show="COLUMN")
     ] = None,
+    geometry: Annotated[str | None, _option(_COLUMNS, "Points in WKT.", show="COLUMN")] = None,
     cells: Annotated[
         Path | None,
         _option(_COLUMNS, "A table (id, lat, lon) for data that names cells.", show="FILE"),
@@ -122,6 +123,7 @@ def _source(
 ) -> Source:
     reading = {
         "user": user, "time": time, "lat": lat, "lon": lon, "x": x, "y": y, "place": place,
+        "geometry": geometry,
         "cells": cells, "sensor": sensor, "crs": crs, "cell": cell, "slot": slot, "tz": tz,
         "time_format": time_format, "time_unit": time_unit, "strict": strict,
         "max_bad": max_bad, "separator": _unescaped(separator), "decimal": decimal,

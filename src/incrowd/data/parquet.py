@@ -19,7 +19,7 @@ from incrowd.data.frame import Frame
 from incrowd.data.trajectories import Trajectories
 from incrowd.errors import ArgumentError, InputError, UnreadableError
 
-__all__ = ["KIND", "from_arrow", "load", "metadata_of", "save", "to_arrow"]
+__all__ = ["KIND", "from_arrow", "from_polars", "load", "metadata_of", "save", "to_arrow"]
 
 KIND = b"incrowd.kind"
 """The key of the metadata that says what a Parquet file of ours holds."""
@@ -33,12 +33,22 @@ def to_arrow(data: Trajectories) -> pa.Table:
     names = [*COLUMNS, *([] if data.place is None else ["place"])]
     lists = [pa.LargeListArray.from_arrays(offsets, pa.array(getattr(data, n))) for n in names]
     users = data.people.to_arrow(compat_level=pl.CompatLevel.oldest())
-    metadata = {KIND: b"trajectories", FRAME: data.frame.to_json().encode()}
-    if data.places is not None:
-        metadata[PLACES] = data.places.to_frame().write_json().encode()
     return pa.table(
         [users, pa.array(data.crowd), *lists], names=["user", "crowd", *names]
-    ).replace_schema_metadata(metadata)
+    ).replace_schema_metadata(_metadata(data.frame, data.places))
+
+
+def from_polars(table: pl.DataFrame, frame: Frame, places: pl.Series | None) -> Trajectories:
+    """Make trajectories from what `to_polars` gave, and from what Polars does not keep."""
+    arrow = table.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
+    return from_arrow(arrow.replace_schema_metadata(_metadata(frame, places)))
+
+
+def _metadata(frame: Frame, places: pl.Series | None) -> dict[bytes, bytes]:
+    metadata = {KIND: b"trajectories", FRAME: frame.to_json().encode()}
+    if places is not None:
+        metadata[PLACES] = places.to_frame().write_json().encode()
+    return metadata
 
 
 def from_arrow(table: pa.Table) -> Trajectories:

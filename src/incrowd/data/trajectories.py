@@ -326,6 +326,18 @@ class Trajectories:
         assert isinstance(frame, pl.DataFrame)  # noqa: S101  a table gives a frame
         return frame
 
+    @classmethod
+    def from_polars(
+        cls, table: "pl.DataFrame", frame: Frame | None = None, places: "pl.Series | None" = None
+    ) -> "Trajectories":
+        """Make trajectories from what `to_polars` gave, without copying.
+
+        A Polars frame keeps neither the grid nor the names of places, so they are given again.
+        """
+        from incrowd.data.parquet import from_polars
+
+        return from_polars(table, Frame() if frame is None else frame, places)
+
     def to_pandas(self) -> "pd.DataFrame":
         """Give the table of boxes as a pandas frame."""
         return self.boxes().to_pandas()

@@ -660,7 +660,7 @@ class TestArguments:
             ({"time": "time", "time_unit": "h"}, "a unit of time is s, ms, us or ns"),
             ({"max_bad": 5}, "a share from 0 to 1"),
             ({"window": ("2013-01-01", "2012-01-01")}, "the window is empty"),
-            ({"window": ("soon", "later")}, "is not a time like"),
+            ({"window": ("soon", "later")}, "a moment must be"),
             ({"bbox": (0, 0, 200, 10)}, "west, south, east, north"),
             ({"bbox": (0, 10, 10, 0)}, "west, south, east, north"),
             ({"frame": PARIS, "cell": 5}, "not both"),

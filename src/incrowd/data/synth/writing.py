@@ -3,7 +3,9 @@
 import contextlib
 import os
 from collections.abc import Callable
+from pathlib import Path
 
+from incrowd.data.sidecar import sidecar
 from incrowd.data.synth.streaming import schema, stream
 from incrowd.data.tables import table_file
 
@@ -51,4 +53,6 @@ def write(
             for batch in batches:
                 put(batch)
                 rows += batch.num_rows
+    # The grid of a table that was replaced is not the new one's.
+    sidecar(Path(path)).unlink(missing_ok=True)
     return rows
