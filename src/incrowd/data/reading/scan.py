@@ -264,8 +264,7 @@ class Reader:
 
     def _assemble(self, rows: Sorted, frame: Frame) -> Trajectories:
         intake = self._intake
-        counts = np.bincount(rows.person, minlength=len(intake.people))
-        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        offsets = np.concatenate([[0], np.cumsum(rows.counts)]).astype(np.int64)
         place, places = rows.place, None
         if place is not None:
             places = intake.places.names()

@@ -59,9 +59,9 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Sorted:
-    """Distinct samples in order: who, when, in which cell, at which place."""
+    """Distinct samples in order: how many each person has, when, in which cell, at which place."""
 
-    person: Ints
+    counts: npt.NDArray[np.int64]
     t: Ints
     x: Ints
     y: Ints
@@ -262,7 +262,7 @@ class Staging:
             joined.append(np.concatenate(part) if part else np.empty(0, np.int32))
         person, t, x, y, place = joined
         named = len(place) > 0 and int(place[0]) >= 0
-        return Sorted(person, t, x, y, place if named else None, folded)
+        return Sorted(np.bincount(person), t, x, y, place if named else None, folded)
 
 
 def _slots(values: npt.NDArray[np.int64]) -> Ints:
@@ -292,13 +292,20 @@ def _sort_packed(
     del sample, fresh
     columns: dict[str, Ints] = {}
     shift = 0
-    for name, low, bits in reversed(layout):
+    for name, low, bits in reversed(layout[1:]):
         least = low - origin if name == "slot" else low
         columns[name] = _unpack(keys, shift, bits, least, pool)
         shift += bits
-    return Sorted(
-        columns["person"], columns["slot"], columns["x"], columns["y"], columns.get("place"), folded
-    )
+    counts = _counts(keys, shift, layout[0][1])
+    return Sorted(counts, columns["slot"], columns["x"], columns["y"], columns.get("place"), folded)
+
+
+def _counts(keys: npt.NDArray[np.uint64], shift: int, first: int) -> npt.NDArray[np.int64]:
+    """Count the samples of each person: keys are sorted, so that each person is one stretch."""
+    last = int(keys[-1]) >> shift
+    starts = np.arange(1, last + 1, dtype=np.uint64) << np.uint64(shift)
+    cuts = np.concatenate([[0], np.searchsorted(keys, starts), [len(keys)]])
+    return np.concatenate([np.zeros(first, np.int64), np.diff(cuts).astype(np.int64)])
 
 
 def _unpack(
