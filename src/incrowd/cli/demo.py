@@ -1,5 +1,6 @@
 """``incrowd demo``: everything on a synthetic city."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -32,4 +33,6 @@ def demo(
     incrowd.write(data, file, overwrite=True)
     print(f"A synthetic city of {len(data):,} people, none of them real.\n")
     print("\n".join(lines_of(about)))
-    print(f"\nWritten to {file}. Look again with:  incrowd describe {file}")
+    # As the command was called, for it may not be on the path.
+    itself = sys.argv[0] if Path(sys.argv[0]).name == "incrowd" else "incrowd"
+    print(f"\nWritten to {file}. Look again with:  {itself} describe {file}")
