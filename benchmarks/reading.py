@@ -70,6 +70,8 @@ def main() -> None:
         row("the same with pandas, pyproj and groupby", theirs, ratio)
         if theirs.output != python(READ.format(path=str(csv), memory=None) + SUM).output:
             print(f"DIFFERENT SAMPLES: {ours.output} and {theirs.output}")
+    spilled = python(READ.format(path=str(csv), memory="1.15GB") + SUM)
+    row("`read` civ from CSV, `memory='1.15GB'`: sorted on disk", spilled, "within 1.15 GB")
     large = python(READ.format(path=str(dataset("civ", 4 * PEOPLE, "csv")), memory="4GB") + SUM)
     row("`read` of a CSV four times as large, `memory='4GB'`", large, "within 4 GB")
 

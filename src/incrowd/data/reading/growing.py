@@ -63,6 +63,12 @@ class Growing:
         parts = [self[part] for part in pieces(self._length)]
         return min(int(part.min()) for part in parts), max(int(part.max()) for part in parts)
 
+    def taken(self) -> npt.NDArray[Any]:
+        """Give everything as one array, and let go of it."""
+        whole = self[slice(0, self._length)] if self._length else np.empty(0, self._dtype)
+        self.clear()
+        return whole
+
     def clear(self) -> None:
         """Let everything go."""
         self._blocks, self._length = [], 0

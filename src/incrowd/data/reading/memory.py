@@ -83,7 +83,7 @@ def _in_our_words(error: Exception) -> IncrowdError:
     if "No space left" in text:
         return OutputError(f"the disk is full; temporary files need room ({text})")
     if "Out of Memory" in text:
-        return InputError(f"the memory limit is too low for this data: {text}")
+        return InputError(f"the memory limit is too low for this data; allow more ({lines[0]})")
     if "invalid state" in text:
         text = "the lines do not follow one CSV format (mixed line ends, or stray quotes)"
     return UnreadableError(f"cannot read the data: {text}")
