@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.data.synth.compiled import Floats
+from incrowd.compiled import Floats
 from incrowd.data.synth.geography import APART, Sites
 from incrowd.data.synth.nearest import nearest_all, neighbours, tree_order
 

@@ -12,9 +12,9 @@ import math
 import numpy as np
 import pyarrow as pa
 
+from incrowd.compiled import Floats, Ints, compiled, inner
 from incrowd.data.synth.chance import hashed, normal, start, uniform, unit
 from incrowd.data.synth.clock import Clock
-from incrowd.data.synth.compiled import Floats, Ints, compiled, inner
 from incrowd.data.synth.degrees import Globe
 from incrowd.data.synth.diary import live
 from incrowd.data.synth.geography import Sites, lay_out, scaled

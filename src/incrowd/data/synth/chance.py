@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from incrowd.data.synth.compiled import Floats, Words, inner
+from incrowd.compiled import Floats, Words, inner
 
 __all__ = [
     "exponential",

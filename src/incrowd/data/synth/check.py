@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from incrowd.data.synth.compiled import Floats
+from incrowd.compiled import Floats
 from incrowd.data.synth.degrees import Globe
 from incrowd.data.synth.geography import scaled
 from incrowd.data.synth.presets import Preset, find

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.data.synth.compiled import Ints
+from incrowd.compiled import Ints
 from incrowd.data.synth.settings import Preset
 
 __all__ = ["Clock"]

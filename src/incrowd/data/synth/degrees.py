@@ -7,7 +7,7 @@ and the number of people a square kilometre are the same on both.
 import numpy as np
 from pyproj import CRS, Transformer
 
-from incrowd.data.synth.compiled import Floats
+from incrowd.compiled import Floats
 from incrowd.data.synth.settings import Preset
 
 __all__ = ["Globe"]

@@ -15,6 +15,7 @@ sensors) start from it.
 import math
 from typing import NamedTuple
 
+from incrowd.compiled import inner
 from incrowd.data.synth.chance import (
     exponential,
     log_normal,
@@ -23,7 +24,6 @@ from incrowd.data.synth.chance import (
     poisson,
     uniform,
 )
-from incrowd.data.synth.compiled import inner
 from incrowd.data.synth.geography import Sites
 from incrowd.data.synth.settings import DAY, Habits
 from incrowd.data.synth.wander import (

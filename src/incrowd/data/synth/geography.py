@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from incrowd.data.synth.compiled import Floats, Ints
+from incrowd.compiled import Floats, Ints
 from incrowd.data.synth.nearest import neighbours, tree_order
 from incrowd.data.synth.settings import Land
 

@@ -8,7 +8,7 @@ take sites in that order. A tree and not a grid, because antennas stand 300 m ap
 
 import numpy as np
 
-from incrowd.data.synth.compiled import Floats, Ints, compiled, inner
+from incrowd.compiled import Floats, Ints, compiled, inner
 
 __all__ = ["nearest", "nearest_all", "nearest_few", "neighbours", "tree_order"]
 

@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from incrowd.compiled import Floats, Ints, compiled, inner
 from incrowd.data.synth.blur import blurred
 from incrowd.data.synth.chance import start, uniform
 from incrowd.data.synth.clock import Clock
-from incrowd.data.synth.compiled import Floats, Ints, compiled, inner
 from incrowd.data.synth.degrees import Globe
 from incrowd.data.synth.diary import live
 from incrowd.data.synth.geography import Sites, lay_out, scaled

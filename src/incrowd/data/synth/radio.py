@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
+from incrowd.compiled import Floats, Ints, Words, inner
 from incrowd.data.synth.chance import hashed, uniform, unit
-from incrowd.data.synth.compiled import Floats, Ints, Words, inner
 from incrowd.data.synth.nearest import nearest_few
 
 __all__ = ["MOST_SEEN", "scan", "serving"]

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.compiled import Floats, Ints, Words, compiled, inner
 from incrowd.data.synth.chance import exponential, hashed, log_normal, normal, start, unit
-from incrowd.data.synth.compiled import Floats, Ints, Words, compiled, inner
 from incrowd.data.synth.diary import live
 from incrowd.data.synth.geography import Sites
 from incrowd.data.synth.radio import MOST_SEEN, scan, serving

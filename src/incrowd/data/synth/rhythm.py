@@ -12,8 +12,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.compiled import Floats, Words, inner
 from incrowd.data.synth.chance import normal, uniform
-from incrowd.data.synth.compiled import Floats, Words, inner
 from incrowd.data.synth.settings import DAY, Activity
 
 __all__ = ["count_samples", "log_median", "place_samples", "weekly_rhythm"]

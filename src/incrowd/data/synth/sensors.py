@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from incrowd.compiled import Words
 from incrowd.data.synth.clock import Clock
-from incrowd.data.synth.compiled import Words
 from incrowd.data.synth.degrees import Globe
 from incrowd.data.synth.geography import Sites, lay_out, scaled
 from incrowd.data.synth.recording import GPS, ROW, WIFI, new_phone, sense

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from incrowd.compiled import Ints, Words, inner
 from incrowd.data.synth.chance import uniform
-from incrowd.data.synth.compiled import Ints, Words, inner
 from incrowd.data.synth.geography import Sites
 from incrowd.data.synth.nearest import nearest
 

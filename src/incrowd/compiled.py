@@ -1,7 +1,7 @@
-"""How the kernels of the generator are compiled, and the names of the arrays that they take.
+"""How kernels are compiled, and the names of the arrays that they take.
 
-Every kernel of this package is decorated with `compiled` or `inner`, so that they all release the
-interpreter's lock (blocks of people are made on several threads) and are kept on disk between
+Every kernel is decorated with `compiled` or `inner`, so that they all release the
+interpreter's lock (blocks of people are worked on by several threads) and are kept on disk between
 runs (a small dataset should not wait for the compiler twice).
 
 What is kept is renewed when the file of the kernel that Python calls changes, and not when an inner
