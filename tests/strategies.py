@@ -1,11 +1,14 @@
 """Random trajectories: few users, few cells and few slots, so that everything collides."""
 
 import datetime as dt
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from hypothesis import note
 from hypothesis import strategies as st
 
+import naive
 from incrowd import Frame, Trajectories
 from incrowd.data.frame import laea
 
@@ -148,3 +151,114 @@ def placed(draw):
 def _bare(text):
     """Take away what reading takes away: spaces around a name."""
     return text.strip(" ")
+
+
+class Case(NamedTuple):
+    """A dataset with everything that GLOVE is told about it."""
+
+    data: Trajectories
+    settings: naive.Settings = naive.DEFAULTS
+    k: int = 2
+    variant: str = "strict"
+    reshape: str = "split"
+    max_space: int | None = None
+    max_time: int | None = None
+
+
+def boxes(*, cells=3, slots=8, longest=3):
+    """Boxes ``(x0, x1, y0, y1, t0, t1)``, close together."""
+    across = sides(0, cells, longest)
+    return st.tuples(across, across, sides(0, slots, longest)).map(
+        lambda box: box[0] + box[1] + box[2]
+    )
+
+
+def crowded(people, crowd=None):
+    """Make trajectories from lists of boxes, one a person."""
+    rows = [(user, *box) for user, boxes in enumerate(people) for box in boxes]
+    data = Trajectories.from_boxes(table(rows))
+    if crowd is None:
+        return data
+    return Trajectories(
+        data.columns, data.offsets, data.frame, people=data.people, crowd=np.array(crowd, np.int32)
+    )
+
+
+def noted(people, crowd):
+    """Make trajectories that a failing test shows in full."""
+    note(f"people = {people}, crowd = {crowd}")
+    return crowded(people, crowd)
+
+
+def sized(most, rarely):
+    """Draw how many: up to `most`, and up to `rarely` at times."""
+    usual = st.integers(2, most)
+    return st.one_of(*[usual] * 9, st.integers(2, max(most, rarely)))
+
+
+@st.composite
+def settings(draw):
+    """Thresholds that clip nearly everything, or the papers'; weights equal or not."""
+    weight = st.sampled_from([1, 1, 2, 3])
+    small = st.tuples(st.integers(2, 6), st.integers(2, 8))
+    space, time = draw(st.one_of(small, small, st.just(naive.DEFAULTS[:2])))
+    return naive.Settings(space, time, draw(weight), draw(weight))
+
+
+@st.composite
+def grown(
+    draw, *, most=9, rarely=30, copies=None, max_crowd=4, lengths=(1, 2, 3, 4, 6), original=False
+):
+    """People of a few shapes, grown from a seed because drawing them one by one is slow."""
+    number = draw(sized(most, rarely))
+    longest = draw(st.sampled_from(lengths))
+    equal = draw(st.booleans())
+    cells, slots = draw(
+        st.sampled_from([(2, 3), (3, 4), (4, 9), (4, 9), (1, 9), (9, 2), (600, 1500)])
+    )
+    side = 1 if original else draw(st.sampled_from([1, 1, 1, 3]))
+    repeated = draw(st.sampled_from([0, 0.2, 0.6])) if copies is None else copies
+    crowd = draw(st.sampled_from([1, 1, max_crowd]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    people = []
+    for i in range(number):
+        if i and rng.random() < repeated:
+            people.append(people[rng.integers(i)])
+            continue
+        length = longest if equal else rng.integers(1, longest + 1)
+        start = rng.integers([-1, 0, 0], [cells - 1, cells, slots], (length, 3))
+        end = start + rng.integers(1, side + 1, (length, 3))
+        people.append(np.stack([start, end], 2).reshape(length, 6).tolist())
+    return noted(people, rng.integers(1, crowd + 1, number).tolist())
+
+
+@st.composite
+def drawn(draw, *, max_crowd=4):
+    """A handful of people, drawn number by number so that they shrink well."""
+    trajectory = st.lists(boxes(), min_size=1, max_size=4)
+    people = draw(st.lists(trajectory, min_size=2, max_size=6))
+    crowd = st.lists(st.integers(1, max_crowd), min_size=len(people), max_size=len(people))
+    return noted(people, draw(crowd))
+
+
+def collisions(*, max_crowd=4, **shape):
+    """Trajectories in which costs tie, boxes repeat and thresholds clip."""
+    many = grown(max_crowd=max_crowd, **shape)
+    return st.one_of(many, many, many, drawn(max_crowd=max_crowd))
+
+
+@st.composite
+def cases(draw, data, *, k=None, variant=None, suppress=None):
+    """Everything for GLOVE; there are people enough for one crowd of k at least."""
+    found = draw(data)
+    most = int(found.crowd.sum())
+    suppress = draw(st.booleans()) if suppress is None else suppress
+    return Case(
+        found,
+        draw(settings()),
+        draw(st.integers(2, min(7, most))) if k is None else k,
+        draw(st.sampled_from(["strict", "loose"])) if variant is None else variant,
+        draw(st.sampled_from(["split", "union", "none"])),
+        draw(st.sampled_from([None, 1, 2, 3, 4, 6, 200])) if suppress else None,
+        draw(st.sampled_from([None, 1, 2, 4, 6, 8, 500])) if suppress else None,
+    )

@@ -15,19 +15,30 @@ if TYPE_CHECKING:
     from incrowd.data.trajectories import Trajectories
     from incrowd.data.visits import Visits, visits
     from incrowd.data.writing import write
+    from incrowd.evaluate.verification import Verification
+    from incrowd.evaluate.verify import verify
     from incrowd.measure.describe import Description, describe
+    from incrowd.measure.gaps import k_gap
+    from incrowd.measure.stretch import Stretch
+    from incrowd.protect.glove import Release, glove
 
 __version__ = "0.1.0"
 
 _HOME = {
     "Description": "incrowd.measure.describe",
     "Frame": "incrowd.data.frame",
+    "Release": "incrowd.protect.glove",
+    "Stretch": "incrowd.measure.stretch",
     "Trajectories": "incrowd.data.trajectories",
+    "Verification": "incrowd.evaluate.verification",
     "Visits": "incrowd.data.visits",
     "describe": "incrowd.measure.describe",
+    "glove": "incrowd.protect.glove",
+    "k_gap": "incrowd.measure.gaps",
     "read": "incrowd.data.reading",
     "select": "incrowd.data.selecting",
     "synthesize": "incrowd.data.synthesize",
+    "verify": "incrowd.evaluate.verify",
     "visits": "incrowd.data.visits",
     "write": "incrowd.data.writing",
 }
@@ -35,12 +46,18 @@ _HOME = {
 __all__ = [
     "Description",
     "Frame",
+    "Release",
+    "Stretch",
     "Trajectories",
+    "Verification",
     "Visits",
     "describe",
+    "glove",
+    "k_gap",
     "read",
     "select",
     "synthesize",
+    "verify",
     "visits",
     "write",
 ]

@@ -8,7 +8,7 @@ from incrowd.cli.app import app
 from incrowd.cli.console import progress, run
 from incrowd.errors import DataWarning, InputError, OutputError, PrivacyWarning
 
-COMMANDS = ["demo", "synth", "describe", "convert"]
+COMMANDS = ["demo", "synth", "describe", "convert", "verify"]
 
 
 def failing(error):
@@ -88,7 +88,9 @@ class TestHelp:
         out = capsys.readouterr().out
         assert all(command in out for command in COMMANDS)
 
-    @pytest.mark.parametrize("words", [["--help"], ["describe", "--help"], ["--version"]])
+    @pytest.mark.parametrize(
+        "words", [["--help"], ["describe", "--help"], ["verify", "--help"], ["--version"]]
+    )
     def test_answers_without_loading_anything_heavy(self, words):
         code = (
             "import sys; from incrowd.cli.app import app; from incrowd.cli.console import run;"

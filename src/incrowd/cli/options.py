@@ -2,6 +2,7 @@
 
 A command takes ``source: Source`` among its parameters; :func:`reads_data` replaces it by the
 options below, and hands the command a ready `Source` whose `read` gives the trajectories.
+:func:`reads_original` does the same for a command that can do without data, under ``--original``.
 """
 
 import functools
@@ -17,9 +18,10 @@ from incrowd.cli.console import progress
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from incrowd.data.frame import Frame
     from incrowd.data.trajectories import Trajectories
 
-__all__ = ["Source", "reads_data"]
+__all__ = ["Source", "reads_data", "reads_original"]
 
 _COLUMNS, _GRID = "Which column is what (found by usual names unless given)", "Grid and clock"
 _ROWS, _PART, _MACHINE = "Rows and files", "Which part to take", "Machine"
@@ -44,6 +46,22 @@ class Source:
         with progress("Reading", "rows") as update:
             data = incrowd.read(self.path, progress=update, **self.reading)
         return incrowd.select(data, **self.selecting)
+
+    def read_on(self, grid: "Frame") -> "Trajectories":
+        """Read the data as `read` does, on a grid in all that was not asked for otherwise.
+
+        Without a progress of its own: whoever has the grid is at work and shows one already.
+        """
+        import incrowd
+
+        asked = {name: self.reading[name] for name in ("crs", "cell", "slot")}
+        how: dict[str, Any] = {"frame": grid}
+        if any(value is not None for value in asked.values()):
+            how = {
+                name: getattr(grid, name) if value is None else value
+                for name, value in asked.items()
+            }
+        return incrowd.select(incrowd.read(self.path, **self.reading | how), **self.selecting)
 
 
 def _source(
@@ -146,19 +164,43 @@ def _source(
 
 def reads_data(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of reading, in place of its parameter `source`."""
-    own = inspect.signature(command, eval_str=True).parameters
-    shared = inspect.signature(_source).parameters
+    first, *rest = _parameters()
+    return _with_options(command, [first], rest)
+
+
+def reads_original(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of reading, the data being an option too: ``--original``.
+
+    Its parameter `source` is None where there is no ``--original``.
+    """
+    first, *rest = _parameters()
+    option = typer.Option(
+        "--original", help="What the release was made from, for more checks.", metavar="DATA"
+    )
+    original = first.replace(annotation=Annotated[str | None, option], default=None)
+    return _with_options(command, [], [original, *rest])
+
+
+def _parameters() -> list[inspect.Parameter]:
     hints = get_type_hints(_source, include_extras=True)
+    shared = inspect.signature(_source).parameters
+    return [parameter.replace(annotation=hints[name]) for name, parameter in shared.items()]
+
+
+def _with_options(
+    command: Callable[..., None], before: list[inspect.Parameter], after: list[inspect.Parameter]
+) -> Callable[..., None]:
+    """Put the parameters of `_source` before and after the command's own."""
+    own = inspect.signature(command, eval_str=True).parameters
 
     @functools.wraps(command)
     def wrapper(**given: Any) -> None:
-        source = _source(**{name: given.pop(name) for name in shared})
+        reading = {parameter.name: given.pop(parameter.name) for parameter in (*before, *after)}
+        source = None if reading["data"] is None else _source(**reading)
         command(source=source, **given)
 
-    merged = [parameter.replace(annotation=hints[name]) for name, parameter in shared.items()]
-    first, rest = merged[:1], merged[1:]
     mine = [parameter for name, parameter in own.items() if name != "source"]
-    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*first, *mine, *rest)]
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*before, *mine, *after)]
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     wrapper.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": None}
     return wrapper

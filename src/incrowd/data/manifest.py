@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ __all__ = [
     "Manifest",
     "ReleaseFiles",
     "amend_release",
+    "read_manifest",
     "read_release",
     "seal",
 ]
@@ -69,6 +70,8 @@ class Manifest:
         Size and SHA-256 of every file beside the manifest.
     verified
         What a verifier found; None until one has looked. Without it, every claim is the maker's.
+    sha256
+        Of all of the above, as `to_json` wrote it, so that a change of the manifest itself shows.
     """
 
     kind: str = RELEASE
@@ -84,13 +87,16 @@ class Manifest:
     names: str
     files: Mapping[str, Mapping[str, Any]]
     verified: Mapping[str, Any] | None = None
+    sha256: str | None = field(default=None, compare=False)
 
     def to_json(self) -> str:
-        """Give all of it as text, for people to read as well."""
-        try:
-            return json.dumps(asdict(self), indent=2, allow_nan=False, default=_plain) + "\n"
-        except (TypeError, ValueError) as error:
-            raise ArgumentError(f"settings and losses must be plain values: {error}") from error
+        """Give all of it, sealed by its own hash, as text for people to read as well.
+
+        The same manifest gives the same text: a file that differs in any byte was changed.
+        """
+        fields = asdict(self) | {"sha256": None}
+        digest = hashlib.sha256(_text(fields).encode()).hexdigest()
+        return _text(fields | {"sha256": digest})
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +127,7 @@ def read_release(path: str | os.PathLike[str]) -> ReleaseFiles:
         If it is no release, of a version that is not known, incomplete, or changed.
     """
     folder = Path(path)
-    manifest = _manifest(folder)
+    manifest = read_manifest(folder)
     _check_seals(folder, manifest.files)
     try:
         if "trajectories.parquet" in manifest.files:
@@ -153,7 +159,7 @@ def amend_release(
     for name in added:
         if Path(name).name != name or name.startswith((MANIFEST, "trajectories.")) or not name:
             raise ArgumentError(f"{name!r} cannot be added to a release; name it like report.html")
-    manifest = _manifest(folder)
+    manifest = read_manifest(folder)
     kept = {name: known for name, known in manifest.files.items() if name not in added}
     _check_seals(folder, kept)
     fresh = {
@@ -187,8 +193,9 @@ def _check_seals(folder: Path, seals: Mapping[str, Any]) -> None:
             )
 
 
-def _manifest(folder: Path) -> Manifest:
-    """Read the manifest of a release."""
+def read_manifest(path: str | os.PathLike[str]) -> Manifest:
+    """Read the manifest of a release and nothing else; no file is checked against it."""
+    folder = Path(path)
     file = folder / MANIFEST
     try:
         fields = json.loads(file.read_bytes())
@@ -210,6 +217,13 @@ def _manifest(folder: Path) -> Manifest:
     if not isinstance(manifest.files, dict):
         raise UnreadableError(f"{file} is damaged: its files have no names")
     return manifest
+
+
+def _text(fields: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(fields, indent=2, allow_nan=False, default=_plain) + "\n"
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"settings and losses must be plain values: {error}") from error
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Is the release safe, true and useful."""

@@ -1,0 +1,199 @@
+"""Checks that need nothing but the release itself."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from incrowd.data.manifest import MANIFEST, Manifest, seal
+from incrowd.errors import ArgumentError
+from incrowd.evaluate.published import PROBLEMS, Published
+from incrowd.evaluate.verification import Check, failed, passed, several
+
+__all__ = [
+    "LEAST",
+    "check_files",
+    "check_k",
+    "check_names",
+    "check_rows",
+    "check_sizes",
+    "rows_file",
+]
+
+_TABLES = ("trajectories.parquet", "trajectories.csv")
+LEAST = 2
+"""The smallest k that hides anybody."""
+_METADATA = {b"incrowd.kind": b"release"}
+
+
+def rows_file(folder: Path, manifest: Manifest) -> Path:
+    """Give the file that holds the rows."""
+    return folder / next(name for name in _TABLES if name in manifest.files)
+
+
+def check_files(folder: Path, manifest: Manifest) -> Check:
+    """See whether the files are those that were released, the manifest among them."""
+    wrong: list[str] = []
+    if not _is_sealed(folder, manifest):
+        wrong.append(f"{MANIFEST} was changed after it was written (or never sealed)")
+    for name, expected in manifest.files.items():
+        if Path(name).name != name or not (folder / name).is_file():
+            wrong.append(f"{name} is missing")
+        elif seal(folder / name) != expected:
+            wrong.append(f"{name} is not the file that was released (its SHA-256 differs)")
+    here = {entry.name for entry in folder.iterdir()}
+    extra = sorted(here - {MANIFEST, *manifest.files})
+    wrong += [f"{name} is not named in the manifest" for name in extra]
+    tables = [name for name in _TABLES if name in manifest.files]
+    if len(tables) != 1:
+        wrong.append(f"there must be one file of trajectories, not {len(tables)}")
+    if not wrong and tables == ["trajectories.parquet"]:
+        wrong += _odd_metadata(folder / tables[0])
+    figures = {"files": 1 + len(manifest.files), "wrong": len(wrong)}
+    if wrong:
+        return failed("files", f"{_upper(wrong[0])}{_more(wrong)}.", figures)
+    says = f"All {figures['files']} files are those that were released, byte for byte."
+    return passed("files", says, figures)
+
+
+def _is_sealed(folder: Path, manifest: Manifest) -> bool:
+    try:
+        return (folder / MANIFEST).read_bytes() == manifest.to_json().encode()
+    except ArgumentError:  # values that are none, such as NaN
+        return False
+
+
+def _odd_metadata(file: Path) -> list[str]:
+    """Find what a Parquet file carries beside its rows."""
+    try:
+        found = pq.read_metadata(file).metadata or {}
+    except (pa.ArrowException, OSError) as error:
+        return [f"{file.name} cannot be read ({error})"]
+    odd = {key: value for key, value in found.items() if _METADATA.get(key) != value}
+    return [f"{file.name} carries {len(odd)} notes beside its rows"] if odd else []
+
+
+def check_rows(published: Published) -> Check:
+    """See whether every row is a box on the grid, with its centre, in order."""
+    rows = published.rows
+    figures: dict[str, Any] = {"rows": rows} | {
+        name: published.problems.get(name, 0) for name in PROBLEMS if name != "text"
+    }
+    wrong = [
+        f"{several(count, 'row')} {PROBLEMS[name]}"
+        for name, count in published.problems.items()
+        if name != "text"
+    ]
+    if "text" in published.problems:
+        wrong.append(f"some {PROBLEMS['text']}")
+    if wrong:
+        return failed("rows", f"Of {several(rows, 'row')}, {'; '.join(wrong)}.", figures)
+    says = (
+        f"All {rows:,} rows are boxes on the grid of {published.frame.cell:g} m and "
+        f"{published.frame.slot} s, with their true centre, sorted and distinct in each person."
+    )
+    return passed("rows", says, figures)
+
+
+def check_sizes(published: Published, manifest: Manifest) -> Check:
+    """See whether the manifest counts what is there."""
+    stated = manifest.sizes if isinstance(manifest.sizes, Mapping) else {}
+    counted = {
+        "people": len(published.people),
+        "samples": published.rows,
+        "trajectories": len(published.sizes),
+        "smallest_crowd": int(published.sizes.min()),
+    }
+    figures = {"counted": counted, "stated": dict(stated)}
+    if stated == counted:
+        says = (
+            f"The manifest's sizes are true: {counted['people']:,} people, "
+            f"{counted['samples']:,} rows, {counted['trajectories']:,} crowds."
+        )
+        return passed("sizes", says, figures)
+    if stated.keys() == counted.keys() and _crowds_alike(stated, counted):
+        says = (
+            f"The manifest's {counted['people']:,} people and {counted['samples']:,} rows are "
+            f"true; of its {stated['trajectories']:,} crowds, some have the same record and "
+            f"look like one ({counted['trajectories']:,} are told apart)."
+        )
+        return passed("sizes", says, figures)
+    wrong = [
+        f"{name.replace('_', ' ')} {stated.get(name, 'not stated')}, found {number:,}"
+        for name, number in counted.items()
+        if stated.get(name) != number
+    ]
+    return failed("sizes", f"The manifest miscounts: {'; '.join(wrong)}.", figures)
+
+
+def _crowds_alike(stated: Mapping[str, Any], counted: Mapping[str, int]) -> bool:
+    """Tell whether the sizes agree once crowds with equal records are taken for one."""
+    if not all(type(value) is int for value in stated.values()):
+        return False
+    return (
+        all(stated[name] == counted[name] for name in ("people", "samples"))
+        and counted["trajectories"] < stated["trajectories"]
+        and 1 <= stated["smallest_crowd"] <= counted["smallest_crowd"]
+        and stated["trajectories"] * stated["smallest_crowd"] <= stated["people"]
+    )
+
+
+def check_names(published: Published) -> Check:
+    """See whether names are distinct and in order; whether they are random cannot be seen."""
+    names = published.people
+    lengths = names.str.len_bytes().n_unique()
+    repeated = len(names) - names.n_unique()
+    in_order = names.is_sorted()
+    figures = {"people": len(names), "repeated": repeated, "lengths": lengths, "sorted": in_order}
+    wrong = [f"{repeated:,} names return after others"] if repeated else []
+    wrong += [f"names have {lengths} different lengths"] if lengths > 1 else []
+    wrong += [] if in_order else ["people are not in the order of their names"]
+    if wrong:
+        return failed("names", f"{_upper('; '.join(wrong))}.", figures)
+    says = f"All {len(names):,} names are distinct, of one length, and people are in their order."
+    return passed("names", says, figures)
+
+
+def check_k(published: Published, manifest: Manifest, k: int) -> Check:
+    """See whether every record is identical to at least k - 1 others."""
+    sizes, stated = published.sizes, manifest.settings.get("k")
+    exposed = int(sizes[sizes < k].sum())
+    size, count = np.unique(sizes, return_counts=True)
+    figures = {
+        "k": k,
+        "stated": stated,
+        "smallest": int(sizes.min()),
+        "largest": int(sizes.max()),
+        "crowds": len(sizes),
+        "people": len(published.people),
+        "people_below_k": exposed,
+        "sizes": {str(s): int(n) for s, n in zip(size, count, strict=True)},
+    }
+    if exposed:
+        says = (
+            f"{exposed:,} of {len(published.people):,} people have a record that fewer than "
+            f"{k} share; the smallest crowd has {sizes.min():,}."
+        )
+        return failed("k-anonymity", says, figures)
+    if k < LEAST:
+        return failed("k-anonymity", f"The manifest states k = {k}, which hides nobody.", figures)
+    if stated is not None and not (isinstance(stated, int) and stated >= k):
+        says = f"The smallest crowd has {sizes.min():,}, but the manifest states k = {stated}."
+        return failed("k-anonymity", says, figures)
+    says = (
+        f"Every record is identical, sample for sample, to at least {several(k - 1, 'other')}: "
+        f"{several(len(sizes), 'crowd')} of {sizes.min():,} to {sizes.max():,} people."
+    )
+    return passed("k-anonymity", says, figures)
+
+
+def _upper(text: str) -> str:
+    """Start a sentence, unless it starts with the name of a file."""
+    return text if "." in text.split(maxsplit=1)[0] else text[:1].upper() + text[1:]
+
+
+def _more(wrong: list[str]) -> str:
+    return f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""

@@ -1,0 +1,214 @@
+"""The exact cost of a pair of trajectories, as integers; equations (1) to (10) of the paper.
+
+With `E` the extent of a box in space (its two sides added) and `U` that of the box around two of
+them, what equations (4) to (6) add up is ``U - (na*Ea + nb*Eb)/(na+nb)``, and the same in time.
+Times ``n = na + nb`` and both thresholds it is an integer, so nothing is ever rounded::
+
+    effort = ws*T*min(n*S, n*U - na*Ea - nb*Eb) + wt*S*min(n*T, n*Ut - na*Ta - nb*Tb)
+
+A trajectory costs the sum over the samples of the longer of its cheapest in the shorter; divided
+by ``m * n * (ws+wt) * S * T`` it lies between 0 and 1.
+
+Samples are sorted by their start. So from a sample of the longer the scan goes outwards in time,
+and ends on either side where time alone costs more than the best found.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.compiled import inner
+
+__all__ = ["Boxes", "Scale", "cost", "cost_of_cells", "nearest_sample", "parts", "parts_at"]
+
+
+class Boxes(NamedTuple):
+    """Samples of many trajectories, one after the other.
+
+    `reach` is the latest end among a trajectory's samples up to each one; `zone` and `bin` are
+    those of the atlas in which a cell and the first slot of the box lie. None of the arrays can be
+    written to.
+    """
+
+    x0: NDArray[np.int32]
+    x1: NDArray[np.int32]
+    y0: NDArray[np.int32]
+    y1: NDArray[np.int32]
+    t0: NDArray[np.int32]
+    t1: NDArray[np.int32]
+    reach: NDArray[np.int32]
+    zone: NDArray[np.uint16]
+    bin: NDArray[np.uint16]
+
+
+class Scale(NamedTuple):
+    """What a stretch is measured against: thresholds and weights, and what follows from them."""
+
+    space: int
+    time: int
+    space_weight: int
+    time_weight: int
+    space_unit: int
+    """What one cell costs: weight of space times threshold of time."""
+    time_unit: int
+    """What one slot costs: weight of time times threshold of space."""
+    whole: int
+    """What a sample costs at most: (ws+wt) * S * T."""
+    near: bool
+    """Whether a scan through time ends where time alone costs too much."""
+    stop: bool
+    """Whether a sum is given up as soon as it exceeds what is wanted."""
+    small: bool
+    """Whether efforts and distances fit in 32 bits."""
+
+
+@inner
+def parts_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int, scale: Scale) -> tuple[int, int]:
+    """Give what it costs in space and in time to merge two samples."""
+    n = na + nb
+    ea = (a.x1[i] - a.x0[i]) + (a.y1[i] - a.y0[i])
+    eb = (b.x1[j] - b.x0[j]) + (b.y1[j] - b.y0[j])
+    u = (max(a.x1[i], b.x1[j]) - min(a.x0[i], b.x0[j])) + (
+        max(a.y1[i], b.y1[j]) - min(a.y0[i], b.y0[j])
+    )
+    space = min(n * scale.space, n * u - na * ea - nb * eb)
+    ut = max(a.t1[i], b.t1[j]) - min(a.t0[i], b.t0[j])
+    time = min(n * scale.time, n * ut - na * (a.t1[i] - a.t0[i]) - nb * (b.t1[j] - b.t0[j]))
+    return scale.space_unit * space, scale.time_unit * time
+
+
+@inner
+def nearest_sample(
+    a: Boxes, i: int, na: int, b: Boxes, start: int, end: int, at: int, nb: int, scale: Scale
+) -> tuple[int, int]:
+    """Give the cheapest of b's samples for a's sample i, and where it is (ties: the first).
+
+    `at` is the first of b's samples (between start and end) that starts no earlier than sample i.
+    """
+    t0, t1, n = a.t0[i], a.t1[i], na + nb
+    ceiling = n * scale.time
+    best, where = np.int64(2) ** 62, -1
+    for j in range(at, end):
+        # b's sample ends after its start, and must be stretched back to t0.
+        ahead = b.t0[j] - t0
+        least = nb * ahead + na * max(0, b.t0[j] + 1 - t1)
+        if scale.near and scale.time_unit * min(ceiling, least) > best:
+            break
+        space, time = parts_at(a, i, na, b, j, nb, scale)
+        if space + time < best:
+            best, where = space + time, j
+    for j in range(at - 1, start - 1, -1):
+        least = na * (t0 - b.t0[j]) + nb * max(0, t1 - b.reach[j])
+        if scale.near and scale.time_unit * min(ceiling, least) > best:
+            break
+        space, time = parts_at(a, i, na, b, j, nb, scale)
+        if space + time <= best:
+            best, where = space + time, j
+    return best, where
+
+
+@inner
+def cost(
+    a: Boxes,
+    a0: int,
+    a1: int,
+    na: int,
+    b: Boxes,
+    b0: int,
+    b1: int,
+    nb: int,
+    scale: Scale,
+    limit: int,
+) -> int:
+    """Add up the cheapest efforts of a's samples (the longer) among b's.
+
+    As soon as the sum exceeds the limit it is given back as it is: enough to know that it does.
+    """
+    total, at = np.int64(0), b0
+    for i in range(a0, a1):
+        while at < b1 and b.t0[at] < a.t0[i]:
+            at += 1
+        best, _ = nearest_sample(a, i, na, b, b0, b1, at, nb, scale)
+        total += best
+        if total > limit:
+            break
+    return total
+
+
+@inner
+def cost_of_cells(
+    a: Boxes,
+    a0: int,
+    a1: int,
+    b: Boxes,
+    b0: int,
+    b1: int,
+    scale: Scale,
+    bounds: bool,
+    near: NDArray[np.uint8],
+    late: NDArray[np.uint8],
+    space_step: int,
+    time_step: int,
+    limit: int,
+) -> int:
+    """Do as `cost` does where every sample is one cell and one slot, and divide by the crowd.
+
+    What each sample costs at least is known from `near` (by zone) and `late` (by bin). So each
+    sample that is looked at replaces its bound by what it costs, and the sum is given up as soon
+    as it exceeds the limit with all others at their bounds.
+    """
+    total, left, at = np.int64(0), np.int64(0), b0
+    if bounds:
+        for i in range(a0, a1):
+            left += space_step * near[a.zone[i]] + time_step * late[a.bin[i]]
+    widest, longest = np.int32(scale.space), np.int32(scale.time)
+    space_unit, time_unit = np.int32(scale.space_unit), np.int32(scale.time_unit)
+    ceiling = np.int32(time_unit * longest)
+    for i in range(a0, a1):
+        t, x, y = a.t0[i], a.x0[i], a.y0[i]
+        while at < b1 and b.t0[at] < t:
+            at += 1
+        best = np.int32(2**31 - 1)
+        for j in range(max(at - 1, b0), min(at + 1, b1)):
+            apart = np.int32(abs(np.int32(b.x0[j] - x)) + abs(np.int32(b.y0[j] - y)))
+            away = np.int32(abs(np.int32(b.t0[j] - t)))
+            effort = time_unit * min(longest, away) + space_unit * min(widest, apart)
+            best = min(best, np.int32(effort))
+        low, high = b0, b1
+        if scale.near and best <= ceiling:
+            # Whoever is farther away in time than this costs more for that alone.
+            reach = best // time_unit if time_unit else np.int32(2**31 - 1)
+            low, high = max(at - 1, b0), min(at + 1, b1)
+            while low > b0 and t - b.t0[low - 1] <= reach:
+                low -= 1
+            while high < b1 and b.t0[high] - t <= reach:
+                high += 1
+        for j in range(low, high):
+            apart = np.int32(
+                np.int32(abs(np.int32(b.x0[j] - x))) + np.int32(abs(np.int32(b.y0[j] - y)))
+            )
+            away = np.int32(time_unit * min(longest, np.int32(abs(np.int32(b.t0[j] - t)))))
+            best = min(best, np.int32(away + np.int32(space_unit * min(widest, apart))))
+        total += best
+        if bounds:
+            left -= space_step * near[a.zone[i]] + time_step * late[a.bin[i]]
+        if total + left > limit:
+            break
+    return total + left
+
+
+@inner
+def parts(
+    a: Boxes, a0: int, a1: int, na: int, b: Boxes, b0: int, b1: int, nb: int, scale: Scale
+) -> tuple[int, int]:
+    """Give the cost of a pair as two sums, in space and in time."""
+    in_space, in_time, at = np.int64(0), np.int64(0), b0
+    for i in range(a0, a1):
+        while at < b1 and b.t0[at] < a.t0[i]:
+            at += 1
+        _, j = nearest_sample(a, i, na, b, b0, b1, at, nb, scale)
+        space, time = parts_at(a, i, na, b, j, nb, scale)
+        in_space += space
+        in_time += time
+    return in_space, in_time

@@ -1,0 +1,204 @@
+"""The input, laid out for searching: slots in the order of homes, features, rows."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.compiled import compiled
+from incrowd.errors import ArgumentError
+from incrowd.measure.atlas import FAR, Atlas, draw
+from incrowd.measure.bounds import LANES, Features, Slots, count_features, fill_rows, thickness
+from incrowd.measure.effort import Boxes, Scale
+from incrowd.measure.search import World
+
+if TYPE_CHECKING:
+    from incrowd.data.trajectories import Trajectories
+    from incrowd.measure.stretch import Stretch
+
+__all__ = ["boxes_of", "cores", "lay_out", "on_threads", "read_only", "scale_for"]
+
+T = TypeVar("T")
+
+
+def lay_out(
+    data: "Trajectories",
+    scale: Scale,
+    *,
+    threads: int,
+    k: int | None = None,
+    frozen: bool = False,
+    bounds: bool = True,
+    **atlas: Any,
+) -> World:
+    """Lay trajectories out for searching.
+
+    Parameters
+    ----------
+    data, scale
+        The trajectories, and how stretch is measured.
+    threads
+        How many threads to use.
+    k
+        From this crowd on a trajectory is full: no two full ones are a pair.
+    frozen
+        Whether full ones are left out altogether.
+    bounds
+        Whether bounds are used; without them, everybody is tried.
+    atlas
+        How many zones and bins there are at most.
+    """
+    drawn, zone, bin_ = draw(data.columns, scale, **atlas)
+    boxes = boxes_of(data, zone, bin_)
+    people = len(data)
+    start, end = data.offsets[:-1], data.offsets[1:]
+    zones, counts, number, thick, home = _survey(boxes, start, end, drawn, scale)
+    first = np.cumsum(number) - number
+    # Neighbours share a chunk, the longer ones of a home after the shorter.
+    order = np.lexsort((np.arange(people), end - start, home))
+    full = np.zeros(people, np.bool_) if k is None else data.crowd >= k
+    if frozen:
+        order = order[~full[order]]
+    n = len(order)
+    size = max(1, -(-n // LANES)) * LANES
+    slots = Slots(
+        node=np.full(size, -1, np.int64),
+        start=np.zeros(size, np.int64),
+        end=np.zeros(size, np.int64),
+        crowd=np.ones(size, np.int64),
+        cells=np.zeros(size, np.bool_),
+        full=np.zeros(size, np.bool_),
+        feature=np.zeros(size, np.int64),
+        features=np.zeros(size, np.int64),
+        thick=np.zeros((size, 4), np.int64),
+    )
+    slots.node[:n] = order
+    slots.start[:n], slots.end[:n] = start[order], end[order]
+    slots.crowd[:n], slots.full[:n] = data.crowd[order], full[order]
+    slots.cells[:n] = (thick[order] == 0).all(axis=1)
+    slots.feature[:n], slots.features[:n], slots.thick[:n] = (
+        first[order],
+        number[order],
+        thick[order],
+    )
+    wide, long = (drawn.zones, drawn.bins) if bounds else (1, 1)
+    table = np.empty((size // LANES, wide, LANES), np.uint8)
+    table[-1] = FAR
+    late = np.empty((size, long), np.uint8)
+    tops = np.full((-(-len(table) // LANES), drawn.zones, LANES), FAR, np.uint8)
+    if bounds:
+        step = LANES * LANES  # no two threads write under the same chunk
+        jobs = ((low, min(low + step, n)) for low in range(0, n, step))
+        for _ in on_threads(
+            threads,
+            lambda job: fill_rows(*job, slots, boxes, drawn, scale, table, tops, late),
+            jobs,
+        ):
+            pass
+    none = read_only(Boxes(*(np.empty(0, column.dtype) for column in boxes)))
+    return World(
+        boxes, none, slots, Features(zones, counts), table, tops, late, drawn, scale, people, bounds
+    )
+
+
+def on_threads(threads: int, work: Callable[[Any], T], jobs: Iterable[Any]) -> Iterator[T]:
+    """Do jobs on several threads; give the results in order, and few ahead of whoever takes them."""
+    if threads == 1:
+        yield from map(work, jobs)
+        return
+    waiting: list[Any] = []
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for job in jobs:
+                waiting.append(pool.submit(work, job))
+                if len(waiting) > 2 * threads:
+                    yield waiting.pop(0).result()
+            while waiting:
+                yield waiting.pop(0).result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def scale_for(data: "Trajectories", stretch: "Stretch", *, bounds: bool) -> Scale:
+    """Make sure that costs can be computed exactly, and choose the numbers to compute them in."""
+    people, longest = int(data.crowd.sum()), int(data.lengths().max())
+    whole = (stretch.space_weight + stretch.time_weight) * stretch.max_space * stretch.max_time
+    if whole * people * 2 * longest >= 1 << 53 or stretch.max_space * (people + 1) >= 1 << 31:
+        raise ArgumentError(
+            f"thresholds of {stretch.max_space} cells and {stretch.max_time} slots, {people} people "
+            f"and {longest} samples are too much for exact arithmetic; take larger cells or slots"
+        )
+    spans = [
+        int(end.max()) - int(start.min())
+        for start, end in zip(data.columns[::2], data.columns[1::2], strict=True)
+    ]
+    return stretch.scale(near=bounds, stop=bounds, small=max(spans) < 1 << 29)
+
+
+def cores(threads: int | None) -> int:
+    """Give the number of threads to use: what was asked for, or what the machine has."""
+    return threads or len(os.sched_getaffinity(0))
+
+
+def boxes_of(
+    data: "Trajectories",
+    zone: NDArray[np.uint16] | None = None,
+    bin_: NDArray[np.uint16] | None = None,
+) -> Boxes:
+    """Give the samples of a dataset for the kernels, without copying them."""
+    none = np.empty(0, np.uint16)
+    columns = data.columns
+    reach = columns[5] if data.original else _reach(columns[5], data.offsets)
+    return read_only(
+        Boxes(*columns, reach, none if zone is None else zone, none if bin_ is None else bin_)
+    )
+
+
+def read_only(boxes: Boxes) -> Boxes:
+    """Give the same boxes as arrays that cannot be written to."""
+    views = [column.view() for column in boxes]
+    for view in views:
+        view.flags.writeable = False
+    return Boxes(*views)
+
+
+@compiled
+def _reach(t1: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Give, for every sample, the latest end among its person's samples so far."""
+    reach = t1.copy()
+    for person in range(len(offsets) - 1):
+        for i in range(offsets[person] + 1, offsets[person + 1]):
+            reach[i] = max(reach[i], reach[i - 1])
+    return reach
+
+
+@compiled
+def _survey(
+    boxes: Boxes, start: NDArray[np.int64], end: NDArray[np.int64], atlas: Atlas, scale: Scale
+) -> tuple[Any, Any, Any, Any, Any]:
+    """Give features, their numbers, thickness and home (the zone seen most often) of everybody."""
+    n = len(start)
+    zone, count = np.empty(1 << 16, np.uint16), np.empty(1 << 16, np.int32)
+    number, home = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    thick = np.zeros((n, 4), np.int64)
+    used = 0
+    for person in range(n):
+        if used + atlas.zones > len(zone):
+            zone = np.concatenate((zone, np.empty(len(zone) + atlas.zones, np.uint16)))
+            count = np.concatenate((count, np.empty(len(count) + atlas.zones, np.int32)))
+        found = count_features(
+            boxes, start[person], end[person], atlas, scale, zone[used:], count[used:]
+        )
+        number[person] = found
+        most = 0
+        for f in range(used, used + found):
+            if count[f] > most:
+                most, home[person] = count[f], zone[f]
+        used += found
+        a, b, c, d = thickness(boxes, start[person], end[person], atlas, scale)
+        thick[person, 0], thick[person, 1], thick[person, 2], thick[person, 3] = a, b, c, d
+    return zone[:used].copy(), count[:used].copy(), number, thick, home

@@ -1,0 +1,1 @@
+"""Mechanisms that hide people: GLOVE, and those that it is compared with."""

@@ -1,0 +1,233 @@
+"""A run of GLOVE: it lays the input out, searches when a search is due, and makes room."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.compiled import compiled
+from incrowd.measure.bounds import LANES, Features, Slots
+from incrowd.measure.effort import Boxes, Scale
+from incrowd.measure.search import OLDER, SHORTER, search
+from incrowd.measure.world import lay_out, on_threads, read_only
+from incrowd.protect.greedy import (
+    DONE,
+    FEATURES,
+    MERGES,
+    ROOM,
+    SEARCH,
+    UNKNOWN,
+    USED,
+    Log,
+    Nodes,
+    Rules,
+    Standings,
+    advance,
+    enter,
+    plant,
+)
+
+if TYPE_CHECKING:
+    from incrowd.data.trajectories import Trajectories
+
+__all__ = ["Run"]
+
+LISTED = 128
+"""How many candidates a search lists, unless there is room for more."""
+SLACK = 0.25
+ENOUGH = 256
+"""How many searches are done together when one is due, so that all threads have some."""
+
+
+class Run:
+    """The state of a run, and how it goes on."""
+
+    def __init__(
+        self,
+        data: "Trajectories",
+        rules: Rules,
+        scale: Scale,
+        *,
+        threads: int,
+        block: int = LANES,
+        listed: int = LISTED,
+        bounds: bool = True,
+    ) -> None:
+        self.rules, self.threads, self.block, self.listed = rules, threads, block, listed
+        self.world = lay_out(
+            data, scale, threads=threads, k=rules.k, frozen=not rules.loose, bounds=bounds
+        )
+        n, size = len(data), len(self.world.slots.node)
+        self.nodes = Nodes(
+            np.full(2 * n, -1, np.int32), *(np.zeros(2 * n, np.int64) for _ in range(3))
+        )
+        self.nodes.start[:n], self.nodes.end[:n] = data.offsets[:-1], data.offsets[1:]
+        self.nodes.crowd[:n] = data.crowd
+        self.log = Log(
+            *(np.zeros(n, kind) for kind in (np.int32, np.int32, np.int64, np.int64)),
+            np.zeros(5, np.int64),
+        )
+        self.features = self.world.features
+        self.log.counts[FEATURES] = len(self.features.zone)
+        self.arena = _arena(0)
+        self.standings = _standings(size, listed)
+        alive = np.flatnonzero(self.world.slots.node >= 0)
+        self.nodes.slot[self.world.slots.node[alive]] = alive
+
+    @property
+    def merges(self) -> int:
+        """How many merges are done."""
+        return int(self.log.counts[MERGES])
+
+    def start(self, progress: Callable[[int, int], None]) -> None:
+        """Let everybody search."""
+        alive = np.flatnonzero(self.world.slots.node >= 0)
+        plant(self.world.slots, self.standings)
+        self._search(alive, progress)
+
+    def go_on(self, merges: int) -> bool:
+        """Merge until so many merges are done; False if nothing is left to be merged."""
+        while True:
+            why = advance(
+                merges,
+                self.world,
+                self.rules,
+                self.arena,
+                self.features,
+                self.nodes,
+                self.standings,
+                self.log,
+            )
+            if why == SEARCH:
+                self._search(self._due(), None)
+            elif why == ROOM:
+                self._make_room()
+            else:
+                return why != DONE
+
+    def _due(self) -> NDArray[np.int64]:
+        """Give the slots that have to search now, and some that will have to soon."""
+        standings = self.standings
+        waiting = np.flatnonzero(standings.kind == UNKNOWN)
+        key = standings.key[waiting]
+        if key.min() < 0:
+            return waiting[key < 0]  # fresh merges: nothing can be done before
+        soon = waiting[np.argsort(key, kind="stable")[:ENOUGH]]
+        return np.sort(soon)
+
+    def _search(
+        self, slots: NDArray[np.int64], progress: Callable[[int, int], None] | None
+    ) -> None:
+        """Search from some slots, and take in what was found."""
+        world, block = self.world, self.block
+        people = world.slots.node[slots] < world.people
+        done = 0
+        for scope, who in ((SHORTER, slots[people]), (OLDER, slots[~people])):
+            blocks = [who[i : i + block] for i in range(0, len(who), block)]
+            threads = self.threads if len(blocks) > 1 else 1
+            work = lambda queries, scope=scope: (  # noqa: E731
+                queries,
+                search(queries, scope, 1, self.listed, SLACK, world),
+            )
+            for queries, found in on_threads(threads, work, blocks):
+                enter(queries, found, world.slots, self.standings)
+                done += len(queries)
+                if progress:
+                    progress(done, len(slots))
+
+    def _make_room(self) -> None:
+        """Move everything that is still needed together, and make the rest larger if need be."""
+        counts, nodes, world = self.log.counts, self.nodes, self.world
+        last = world.people + counts[MERGES]
+        gone = np.zeros(len(nodes.slot), np.bool_)
+        gone[self.log.older[: counts[MERGES]]] = True
+        gone[self.log.younger[: counts[MERGES]]] = True
+        base = len(world.base.t0)
+        counts[USED] = _pack(world.people, last, base, gone, nodes, world.slots, self.arena)
+        longest = int((world.slots.end - world.slots.start).max())
+        need = int(counts[USED]) + max(1 << 16, 8 * longest)
+        if need > 0.8 * len(self.arena.t0):
+            larger = _arena(need * 3 // 2)
+            for new, old in zip(larger, self.arena, strict=True):
+                new[: counts[USED]] = old[: counts[USED]]
+            self.arena = larger
+        features = _pack_features(world.slots, self.features, world.atlas.zones)
+        self.features = Features(*features[:2])
+        counts[FEATURES] = features[2]
+        self.world = world._replace(merged=read_only(self.arena), features=self.features)
+
+
+def _arena(size: int) -> Boxes:
+    kinds = [np.int32] * 7 + [np.uint16] * 2
+    return Boxes(*(np.empty(size, kind) for kind in kinds))
+
+
+def _standings(size: int, listed: int) -> Standings:
+    leaves = 1 << max(1, (size - 1).bit_length())
+    return Standings(
+        np.full(leaves, np.inf),
+        np.zeros(leaves, np.uint8),
+        np.full(leaves, -1, np.int64),
+        np.zeros(leaves, np.int64),
+        np.ones(leaves, np.int64),
+        np.zeros(2 * leaves, np.int32),
+        np.empty((size, listed), np.int32),
+        np.empty((size, listed), np.float64),
+        np.zeros(size, np.int32),
+        np.full(size, np.inf),
+        np.zeros(size, np.int64),
+    )
+
+
+@compiled
+def _pack(
+    first: int,
+    last: int,
+    base: int,
+    gone: NDArray[np.bool_],
+    nodes: Nodes,
+    slots: Slots,
+    arena: Boxes,
+) -> int:
+    """Move the samples of merged trajectories that are still there to the front of the arena."""
+    used = 0
+    for node in range(first, last):
+        if gone[node]:
+            continue
+        start, end = nodes.start[node] - base, nodes.end[node] - base
+        for i in range(start, end):
+            arena.x0[used], arena.x1[used] = arena.x0[i], arena.x1[i]
+            arena.y0[used], arena.y1[used] = arena.y0[i], arena.y1[i]
+            arena.t0[used], arena.t1[used] = arena.t0[i], arena.t1[i]
+            arena.reach[used], arena.zone[used] = arena.reach[i], arena.zone[i]
+            arena.bin[used] = arena.bin[i]
+            used += 1
+        nodes.start[node], nodes.end[node] = base + used - (end - start), base + used
+        slot = nodes.slot[node]
+        if slot >= 0:
+            slots.start[slot], slots.end[slot] = nodes.start[node], nodes.end[node]
+    return used
+
+
+@compiled
+def _pack_features(
+    slots: Slots, features: Features, zones: int
+) -> tuple[NDArray[np.uint16], NDArray[np.int32], int]:
+    """Give the features of those who are there, with room for more."""
+    total = 0
+    for slot in range(len(slots.node)):
+        if slots.node[slot] >= 0:
+            total += slots.features[slot]
+    room = total + total // 2 + 64 * zones
+    zone, count = np.empty(room, np.uint16), np.empty(room, np.int32)
+    used = 0
+    for slot in range(len(slots.node)):
+        if slots.node[slot] < 0:
+            continue
+        at = slots.feature[slot]
+        slots.feature[slot] = used
+        for f in range(at, at + slots.features[slot]):
+            zone[used], count[used] = features.zone[f], features.count[f]
+            used += 1
+    return zone, count, used
