@@ -20,7 +20,16 @@ from numpy.typing import NDArray
 
 from incrowd.compiled import inner
 
-__all__ = ["Boxes", "Scale", "cost", "cost_of_cells", "nearest_sample", "parts", "parts_at"]
+__all__ = [
+    "Boxes",
+    "Scale",
+    "cost",
+    "cost_of_cells",
+    "nearest_sample",
+    "parts",
+    "parts_at",
+    "time_at",
+]
 
 
 class Boxes(NamedTuple):
@@ -64,6 +73,13 @@ class Scale(NamedTuple):
 
 
 @inner
+def time_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int, scale: Scale) -> int:
+    """Give what it costs in time alone to merge two samples, in slots."""
+    n, around = na + nb, max(a.t1[i], b.t1[j]) - min(a.t0[i], b.t0[j])
+    return min(n * scale.time, n * around - na * (a.t1[i] - a.t0[i]) - nb * (b.t1[j] - b.t0[j]))
+
+
+@inner
 def parts_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int, scale: Scale) -> tuple[int, int]:
     """Give what it costs in space and in time to merge two samples."""
     n = na + nb
@@ -73,9 +89,7 @@ def parts_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int, scale: Scale)
         max(a.y1[i], b.y1[j]) - min(a.y0[i], b.y0[j])
     )
     space = min(n * scale.space, n * u - na * ea - nb * eb)
-    ut = max(a.t1[i], b.t1[j]) - min(a.t0[i], b.t0[j])
-    time = min(n * scale.time, n * ut - na * (a.t1[i] - a.t0[i]) - nb * (b.t1[j] - b.t0[j]))
-    return scale.space_unit * space, scale.time_unit * time
+    return scale.space_unit * space, scale.time_unit * time_at(a, i, na, b, j, nb, scale)
 
 
 @inner

@@ -149,6 +149,7 @@ def glove(
     run.start(lambda done, total: None)
     while run.go_on(run.merges + 1000):
         pass
+    run.finish()
     settings = {
         "k": k,
         "variant": variant,

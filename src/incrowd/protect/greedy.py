@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.compiled import compiled, inner
-from incrowd.measure.bounds import Features, Slots, count_features, set_row, thickness
+from incrowd.measure.atlas import FAR
+from incrowd.measure.bounds import LANES, Features, Slots, count_features, set_row, thickness
 from incrowd.measure.effort import Boxes
 from incrowd.measure.search import Found, World, cheaper, evaluate
-from incrowd.protect.merging import merge
+from incrowd.protect.merging import merge, room
 
 __all__ = [
     "DONE",
@@ -35,14 +36,21 @@ __all__ = [
     "Standings",
     "advance",
     "enter",
-    "join",
+    "join_later",
     "plant",
+    "refresh",
+    "replay",
+    "squeeze",
 ]
 
 DONE, SEARCH, ROOM, ENOUGH = 0, 1, 2, 3
 """Why the loop ended: nothing is left to merge; a search is due; no room; enough for now."""
 NOBODY, BOUND, EXACT, UNKNOWN = 0, 1, 2, 3
 """What a slot knows of its cheapest pair."""
+FURTHER = 1.3
+"""A cost that turns out to be more than this much above its bound is left at that for now."""
+LATER = -1
+"""Where the samples of a merge start that is put off."""
 MERGES, USED, FEATURES, SUPPRESSED, TRIED = 0, 1, 2, 3, 4
 
 
@@ -162,6 +170,18 @@ def enter(queries: NDArray[np.int64], found: Found, slots: Slots, standings: Sta
 
 
 @inner
+def _recall(slot: int, other: int, value: float, world: World) -> tuple[int, int]:
+    """Give the exact cost of a pair of which the rounded one is known."""
+    slots = world.slots
+    longest = max(slots.end[slot] - slots.start[slot], slots.end[other] - slots.start[other])
+    bottom = longest * (slots.crowd[slot] + slots.crowd[other]) * world.scale.whole
+    if bottom < np.int64(1) << 50:  # then only one whole number is near enough
+        return np.int64(np.rint(value * bottom)), bottom
+    top, bottom, _ = evaluate(slot, other, world, np.inf)
+    return top, bottom
+
+
+@inner
 def _forget(slot: int, nodes: Nodes, standings: Standings) -> tuple[float, int]:
     """Strike out of a list those who are gone; give the least value and the oldest node at it."""
     best, oldest, left = np.inf, np.int64(-1), 0
@@ -199,7 +219,7 @@ def _next(slot: int, world: World, nodes: Nodes, standings: Standings) -> None:
         if node < 0:
             standings.kind[slot], standings.partner[slot] = BOUND, place
             return
-        top, bottom, _ = evaluate(slot, nodes.slot[node], world, np.inf)
+        top, bottom = _recall(slot, nodes.slot[node], best, world)
         order = -1
         if standings.partner[slot] >= 0:
             order = cheaper(top, bottom, standings.numerator[slot], standings.denominator[slot])
@@ -208,14 +228,80 @@ def _next(slot: int, world: World, nodes: Nodes, standings: Standings) -> None:
             standings.partner[slot] = node
 
 
+@compiled
+def refresh(world: World, nodes: Nodes, standings: Standings) -> None:
+    """Look for the next pair of everybody whose partner is gone."""
+    slots = world.slots
+    for slot in range(len(slots.node)):
+        if (
+            slots.node[slot] >= 0
+            and standings.kind[slot] == EXACT
+            and nodes.slot[standings.partner[slot]] < 0
+        ):
+            _next(slot, world, nodes, standings)
+            _play(slot, slots, standings)
+
+
+@compiled
+def squeeze(world: World, nodes: Nodes, standings: Standings) -> int:
+    """Move the slots in use to the front, in their order; give their number."""
+    slots, table, tops, late = world.slots, world.table, world.tops, world.late
+    zones, used = table.shape[1], 0
+    if world.bounds:
+        tops[:] = FAR
+    for slot in range(len(slots.node)):
+        if slots.node[slot] < 0:
+            continue
+        if slot > used:
+            _move(slot, used, slots, standings)
+            slots.node[slot] = -1
+        nodes.slot[slots.node[used]] = used
+        if world.bounds:
+            late[used] = late[slot]
+            chunk, lane = used // LANES, used % LANES
+            for z in range(zones):
+                value = table[slot // LANES, z, slot % LANES]
+                table[chunk, z, lane] = value
+                top = tops[chunk // LANES, z, chunk % LANES]
+                tops[chunk // LANES, z, chunk % LANES] = min(top, value)
+        used += 1
+    return used
+
+
+@inner
+def _move(slot: int, to: int, slots: Slots, standings: Standings) -> None:
+    """Move a slot to another place."""
+    slots.node[to], slots.start[to], slots.end[to] = (
+        slots.node[slot],
+        slots.start[slot],
+        slots.end[slot],
+    )
+    slots.crowd[to], slots.cells[to], slots.full[to] = (
+        slots.crowd[slot],
+        slots.cells[slot],
+        slots.full[slot],
+    )
+    slots.feature[to], slots.features[to] = slots.feature[slot], slots.features[slot]
+    slots.thick[to] = slots.thick[slot]
+    standings.key[to], standings.kind[to] = standings.key[slot], standings.kind[slot]
+    standings.partner[to] = standings.partner[slot]
+    standings.numerator[to] = standings.numerator[slot]
+    standings.denominator[to] = standings.denominator[slot]
+    number = standings.number[slot]
+    standings.node[to, :number] = standings.node[slot, :number]
+    standings.value[to, :number] = standings.value[slot, :number]
+    standings.number[to] = number
+    standings.rest[to], standings.rest_node[to] = standings.rest[slot], standings.rest_node[slot]
+
+
 @inner
 def _resolve(slot: int, world: World, nodes: Nodes, standings: Standings) -> None:
-    """Compute what was only bounded, no further than the cheapest that is known."""
-    best = np.inf
-    for place in range(standings.number[slot]):
-        if standings.node[slot, place] >= 0:
-            best = min(best, standings.value[slot, place])
+    """Compute what was only bounded, no further than the cheapest that is known, or a bit more."""
     place = standings.partner[slot]
+    best = standings.value[slot, place] * FURTHER + FURTHER - 1
+    for known in range(standings.number[slot]):
+        if standings.node[slot, known] >= 0:
+            best = min(best, standings.value[slot, known])
     node = -2 - standings.node[slot, place]
     top, bottom, exact = evaluate(slot, nodes.slot[node], world, best)
     standings.value[slot, place] = top / bottom
@@ -224,30 +310,33 @@ def _resolve(slot: int, world: World, nodes: Nodes, standings: Standings) -> Non
 
 
 @inner
-def join(
-    a: int,
-    b: int,
-    world: World,
-    rules: Rules,
-    arena: Boxes,
-    nodes: Nodes,
-    log: Log,
-) -> int:
-    """Merge two nodes into the next one; give its index. Nobody is put into a slot."""
-    base, counts = len(world.base.t0), log.counts
+def _note(a: int, b: int, world: World, nodes: Nodes, log: Log) -> int:
+    """Write down that two nodes are merged into the next one; give its index."""
+    counts = log.counts
     node = world.people + counts[MERGES]
-    older, younger = min(a, b), max(a, b)
-    log.older[counts[MERGES]], log.younger[counts[MERGES]] = older, younger
-    longer, shorter = older, younger
-    if nodes.end[younger] - nodes.start[younger] > nodes.end[older] - nodes.start[older]:
-        longer, shorter = younger, older
+    log.older[counts[MERGES]], log.younger[counts[MERGES]] = min(a, b), max(a, b)
+    nodes.crowd[node] = nodes.crowd[a] + nodes.crowd[b]
+    nodes.start[node], nodes.end[node] = LATER, LATER
+    nodes.slot[node] = -1
+    counts[MERGES] += 1
+    return node
+
+
+@inner
+def join(
+    node: int, world: World, rules: Rules, arena: Boxes, used: int, nodes: Nodes, log: Log
+) -> tuple[int, int]:
+    """Merge the two of whom a node is made, into the arena; give the numbers of boxes and lost."""
+    base = len(world.base.t0)
+    longer, shorter = log.older[node - world.people], log.younger[node - world.people]
+    if nodes.end[shorter] - nodes.start[shorter] > nodes.end[longer] - nodes.start[longer]:
+        longer, shorter = shorter, longer
     first, a0, a1 = world.base, nodes.start[longer], nodes.end[longer]
     if a0 >= base:
         first, a0, a1 = world.merged, a0 - base, a1 - base
     second, b0, b1 = world.base, nodes.start[shorter], nodes.end[shorter]
     if b0 >= base:
         second, b0, b1 = world.merged, b0 - base, b1 - base
-    used = counts[USED]
     written, suppressed = merge(
         first,
         a0,
@@ -269,13 +358,42 @@ def join(
         reach = max(reach, arena.t1[i])
         arena.reach[i] = reach
         arena.bin[i] = (np.int64(arena.t0[i]) - world.atlas.first) // world.atlas.width
-    nodes.start[node], nodes.end[node] = base + used, base + used + written
-    nodes.crowd[node] = nodes.crowd[a] + nodes.crowd[b]
-    nodes.slot[node] = -1
-    counts[MERGES] += 1
+    return written, suppressed
+
+
+@inner
+def _room_for(node: int, world: World, nodes: Nodes, log: Log) -> int:
+    """Give the most boxes that a merge can make."""
+    a, b = log.older[node - world.people], log.younger[node - world.people]
+    return int(2 * min(nodes.end[a] - nodes.start[a], nodes.end[b] - nodes.start[b]))
+
+
+@inner
+def _join_now(node: int, world: World, rules: Rules, arena: Boxes, nodes: Nodes, log: Log) -> None:
+    """Merge the two of whom a node is made, to be found behind all others."""
+    counts, base = log.counts, len(world.base.t0)
+    written, suppressed = join(node, world, rules, arena, counts[USED], nodes, log)
+    nodes.start[node], nodes.end[node] = base + counts[USED], base + counts[USED] + written
     counts[USED] += written
     counts[SUPPRESSED] += suppressed
-    return node
+
+
+@compiled
+def join_later(
+    which: NDArray[np.int64], world: World, rules: Rules, nodes: Nodes, log: Log
+) -> tuple[Boxes, NDArray[np.int64], int]:
+    """Merge what was put off; give the boxes, how many there are of each, and how many were lost."""
+    size = 0
+    for node in which:
+        size += _room_for(node, world, nodes, log)
+    boxes, lengths, lost = room(size), np.empty(len(which), np.int64), 0
+    used = 0
+    for i in range(len(which)):
+        written, suppressed = join(which[i], world, rules, boxes, used, nodes, log)
+        lengths[i] = written
+        used += written
+        lost += suppressed
+    return boxes, lengths, lost
 
 
 @inner
@@ -365,23 +483,51 @@ def advance(
             _next(slot, world, nodes, standings)
             _play(slot, slots, standings)
             continue
-        most = 2 * min(slots.end[slot] - slots.start[slot], slots.end[other] - slots.start[other])
-        if counts[USED] + most > len(arena.t0) or counts[FEATURES] + world.atlas.zones > len(
-            features.zone
+        a, b = slots.node[slot], slots.node[other]
+        full = nodes.crowd[a] + nodes.crowd[b] >= rules.k
+        later = full and not rules.loose  # nobody will look at it again before the end
+        most = 2 * min(nodes.end[a] - nodes.start[a], nodes.end[b] - nodes.start[b])
+        if not later and (
+            counts[USED] + most > len(arena.t0)
+            or counts[FEATURES] + world.atlas.zones > len(features.zone)
         ):
             return ROOM
         log.numerator[counts[MERGES]] = standings.numerator[slot]
         log.denominator[counts[MERGES]] = standings.denominator[slot]
-        a, b = slots.node[slot], slots.node[other]
-        node = join(a, b, world, rules, arena, nodes, log)
+        node = _note(a, b, world, nodes, log)
         for gone in (slot, other):
             nodes.slot[slots.node[gone]] = -1
             slots.node[gone] = -1
             standings.kind[gone], standings.key[gone] = NOBODY, np.inf
             standings.number[gone] = 0
-        full = nodes.crowd[node] >= rules.k
-        if nodes.end[node] > nodes.start[node] and (rules.loose or not full):
-            _settle(node, slot, world, rules, features, nodes, standings, counts)
+        if not later:
+            _join_now(node, world, rules, arena, nodes, log)
+            if nodes.end[node] > nodes.start[node]:
+                _settle(node, slot, world, rules, features, nodes, standings, counts)
         _play(slot, slots, standings)
         _play(other, slots, standings)
     return ENOUGH
+
+
+@compiled
+def replay(
+    older: NDArray[np.int32],
+    younger: NDArray[np.int32],
+    world: World,
+    rules: Rules,
+    arena: Boxes,
+    nodes: Nodes,
+    log: Log,
+) -> int:
+    """Merge again what was merged before, without searching; `ROOM` if there is none left."""
+    counts = log.counts
+    while counts[MERGES] < len(older):
+        a, b = older[counts[MERGES]], younger[counts[MERGES]]
+        later = nodes.crowd[a] + nodes.crowd[b] >= rules.k and not rules.loose
+        most = 2 * min(nodes.end[a] - nodes.start[a], nodes.end[b] - nodes.start[b])
+        if not later and counts[USED] + most > len(arena.t0):
+            return ROOM
+        node = _note(a, b, world, nodes, log)
+        if not later:
+            _join_now(node, world, rules, arena, nodes, log)
+    return DONE

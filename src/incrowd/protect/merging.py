@@ -9,9 +9,9 @@ what overlaps in time is reshaped.
 import numpy as np
 
 from incrowd.compiled import inner
-from incrowd.measure.effort import Boxes, Scale, nearest_sample, parts_at
+from incrowd.measure.effort import Boxes, Scale, nearest_sample, parts_at, time_at
 
-__all__ = ["NONE", "SPLIT", "UNION", "merge"]
+__all__ = ["NONE", "SPLIT", "UNION", "merge", "room"]
 
 SPLIT, UNION, NONE = 0, 1, 2
 
@@ -34,7 +34,7 @@ def _copy(boxes: Boxes, i: int, other: Boxes, j: int) -> None:
 
 
 @inner
-def _room(size: int) -> Boxes:
+def room(size: int) -> Boxes:
     """Give room for boxes."""
     return Boxes(
         np.empty(size, np.int32),
@@ -99,7 +99,7 @@ def _grow(
 ) -> Boxes:
     """Do both stages; give the boxes in the order of the shorter's samples."""
     size = b1 - b0
-    grown, met = _room(size), np.zeros(size, np.bool_)
+    grown, met = room(size), np.zeros(size, np.bool_)
     for j in range(size):
         _copy(grown, j, b, b0 + j)
     start = b0
@@ -115,7 +115,7 @@ def _grow(
             continue
         best = np.int64(2) ** 62
         for i in range(size):
-            if met[i]:
+            if met[i] and scale.time_unit * time_at(grown, i, na + nb, grown, j, nb, scale) < best:
                 space, time = parts_at(grown, i, na + nb, grown, j, nb, scale)
                 if space + time < best:
                     best, match[j] = space + time, i
@@ -149,7 +149,7 @@ def _split(boxes: Boxes, number: int, out: Boxes, at: int) -> int:
     cuts = np.unique(cuts)
     pieces = max(0, len(cuts) - 1)
     covered = np.full(pieces, -1, np.int64)
-    hull = _room(pieces)
+    hull = room(pieces)
     for i in range(number):
         piece = np.searchsorted(cuts, boxes.t0[i])
         while piece < pieces and cuts[piece] < boxes.t1[i]:

@@ -14,9 +14,11 @@ from incrowd.measure.world import lay_out, on_threads, read_only
 from incrowd.protect.greedy import (
     DONE,
     FEATURES,
+    LATER,
     MERGES,
     ROOM,
     SEARCH,
+    SUPPRESSED,
     UNKNOWN,
     USED,
     Log,
@@ -25,7 +27,10 @@ from incrowd.protect.greedy import (
     Standings,
     advance,
     enter,
+    join_later,
     plant,
+    refresh,
+    squeeze,
 )
 
 if TYPE_CHECKING:
@@ -33,11 +38,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Run"]
 
-LISTED = 128
+LISTED = 256
 """How many candidates a search lists, unless there is room for more."""
-SLACK = 0.25
-ENOUGH = 256
-"""How many searches are done together when one is due, so that all threads have some."""
+SLACK = 1.0
+TOGETHER = 256
+"""How many searches are done together when one is due: alone, each would take longer."""
+SPARSE = 0.7
+"""Where fewer of the slots are in use, they are moved together."""
 
 
 class Run:
@@ -106,25 +113,74 @@ class Run:
             else:
                 return why != DONE
 
+    def finish(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Do the merges that were put off, on all threads."""
+        people, nodes, log = self.world.people, self.nodes, self.log
+        later = people + np.flatnonzero(nodes.start[people : people + self.merges] == LATER)
+        self._make_room()
+        blocks = [later[i : i + LANES] for i in range(0, len(later), LANES)]
+        work = lambda which: (which, join_later(which, self.world, self.rules, nodes, log))  # noqa: E731
+        base, done = len(self.world.base.t0), 0
+        parts, used = [], int(log.counts[USED])
+        for which, (boxes, lengths, lost) in on_threads(self.threads, work, blocks):
+            total = int(lengths.sum())
+            parts.append([column[:total].copy() for column in boxes[:6]])
+            nodes.end[which] = base + used + np.cumsum(lengths)
+            nodes.start[which] = nodes.end[which] - lengths
+            used += total
+            log.counts[SUPPRESSED] += lost
+            done += len(which)
+            if progress:
+                progress(done, len(later))
+        before = [column[: log.counts[USED]] for column in self.arena]
+        columns = [np.concatenate(pieces) for pieces in zip(before[:6], *parts, strict=False)]
+        self.arena = Boxes(*columns, *before[6:])
+        log.counts[USED] = used
+
     def _due(self) -> NDArray[np.int64]:
         """Give the slots that have to search now, and some that will have to soon."""
         standings = self.standings
         waiting = np.flatnonzero(standings.kind == UNKNOWN)
-        key = standings.key[waiting]
-        if key.min() < 0:
-            return waiting[key < 0]  # fresh merges: nothing can be done before
-        soon = waiting[np.argsort(key, kind="stable")[:ENOUGH]]
-        return np.sort(soon)
+        if standings.key[waiting].min() < 0:
+            return waiting[standings.key[waiting] < 0]  # fresh merges: nothing can be done before
+        if np.count_nonzero(self.world.slots.node >= 0) < SPARSE * len(self.world.slots.node):
+            self._squeeze()
+            standings = self.standings
+        refresh(self.world, self.nodes, standings)
+        waiting = np.flatnonzero(standings.kind == UNKNOWN)
+        soon = np.argsort(standings.key[waiting], kind="stable")[:TOGETHER]
+        return np.sort(waiting[soon])
+
+    def _squeeze(self) -> None:
+        """Move everybody together, so that no search goes through the slots of those who are gone."""
+        world, standings = self.world, self.standings
+        alive = squeeze(world, self.nodes, standings)
+        size = max(1, -(-alive // LANES)) * LANES
+        slots = Slots(*(column[:size] for column in world.slots))
+        fresh = _standings(size, 0)
+        for new, old in zip(fresh[:5], standings[:5], strict=True):
+            new[:alive] = old[:alive]
+        lists = [column[:size] for column in standings[6:]]
+        self.standings = Standings(*fresh[:6], *lists)
+        chunks = size // LANES
+        self.world = world._replace(
+            slots=slots,
+            table=world.table[:chunks],
+            tops=world.tops[: -(-chunks // LANES)],
+            late=world.late[:size],
+        )
+        plant(slots, self.standings)
 
     def _search(
         self, slots: NDArray[np.int64], progress: Callable[[int, int], None] | None
     ) -> None:
         """Search from some slots, and take in what was found."""
-        world, block = self.world, self.block
+        world = self.world
         people = world.slots.node[slots] < world.people
         done = 0
         for scope, who in ((SHORTER, slots[people]), (OLDER, slots[~people])):
-            blocks = [who[i : i + block] for i in range(0, len(who), block)]
+            block = min(self.block, -(-len(who) // self.threads))
+            blocks = [who[i : i + block] for i in range(0, len(who), block or 1)]
             threads = self.threads if len(blocks) > 1 else 1
             work = lambda queries, scope=scope: (  # noqa: E731
                 queries,
@@ -141,8 +197,10 @@ class Run:
         counts, nodes, world = self.log.counts, self.nodes, self.world
         last = world.people + counts[MERGES]
         gone = np.zeros(len(nodes.slot), np.bool_)
-        gone[self.log.older[: counts[MERGES]]] = True
-        gone[self.log.younger[: counts[MERGES]]] = True
+        done = nodes.start[world.people : last] != LATER
+        gone[self.log.older[: counts[MERGES]][done]] = True
+        gone[self.log.younger[: counts[MERGES]][done]] = True
+        gone[world.people : last] |= ~done
         base = len(world.base.t0)
         counts[USED] = _pack(world.people, last, base, gone, nodes, world.slots, self.arena)
         longest = int((world.slots.end - world.slots.start).max())
