@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from incrowd.compiled import inner
 from incrowd.measure.effort import Boxes, Scale
 
-__all__ = ["FAR", "Atlas", "draw", "row_of", "zones_of"]
+__all__ = ["BINS", "FAR", "ZONES", "Atlas", "draw", "row_of", "zones_of"]
 
 FAR = 255
 ZONES, BINS = 2048, 2048

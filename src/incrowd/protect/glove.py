@@ -10,6 +10,9 @@ again, until everybody is in a crowd of k. Where the paper leaves a choice:
   dropped and counted. `loose`: such a crowd may still take in others, and nobody is left over.
 """
 
+import os
+import sys
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,16 +24,23 @@ from numpy.typing import NDArray
 from incrowd.compiled import compiled
 from incrowd.data.trajectories import Trajectories
 from incrowd.errors import ArgumentError
+from incrowd.measure.bounds import LANES
 from incrowd.measure.stretch import Stretch
 from incrowd.measure.world import cores, scale_for
 
 if TYPE_CHECKING:
+    from incrowd.protect.journal import Journal
     from incrowd.protect.run import Run
 
 __all__ = ["Losses", "Release", "glove"]
 
 VARIANTS = ("strict", "loose")
 RESHAPES = ("split", "union", "none")
+STEP = 500
+PATIENCE = 10.0
+"""Merges are noted at least this often, in seconds; searching alone may take longer."""
+PROGRAM = 400 * 10**6
+"""What Python and its libraries take before any data."""
 ANY = np.iinfo(np.int64).max
 """A threshold that nothing exceeds."""
 
@@ -101,7 +111,9 @@ def glove(
     threads: int | None = None,
     block: int | None = None,
     bounds: bool = True,
-    progress: Callable[..., None] | None = None,
+    memory: str | int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> Release:
     """Hide every person in a crowd of at least k.
 
@@ -124,8 +136,16 @@ def glove(
         How a stretch is measured: thresholds and weights.
     threads, block, bounds
         How it is computed; none of it changes the result.
+    memory
+        How much memory to use at most, as "4GB" or bytes; three quarters of the machine unless
+        given. Less of it makes bounds coarser and the run slower; too little is refused before
+        anything is done.
+    checkpoint
+        A file in which to note the merges. If the run is interrupted, the same call goes on from
+        there, to the same result; it is left where it is. One of another input, setting or
+        version is refused.
     progress
-        Called with the number of people who are done and that of all.
+        Called with the name of the stage, how much of it is done, and how much there is.
 
     Examples
     --------
@@ -136,29 +156,90 @@ def glove(
     """
     rules = _check(data, k, variant, reshape, max_space, max_time)
     stretch = stretch or Stretch()
+    from incrowd.protect.journal import Journal
     from incrowd.protect.run import Run
 
-    run = Run(
-        data,
-        rules,
-        scale_for(data, stretch, bounds=bounds),
-        threads=cores(threads),
-        block=block or 64,
-        bounds=bounds,
-    )
-    run.start(lambda done, total: None)
-    while run.go_on(run.merges + 1000):
-        pass
-    run.finish()
     settings = {
-        "k": k,
+        "k": int(k),
         "variant": variant,
         "reshape": reshape,
         "max_space": max_space,
         "max_time": max_time,
         "stretch": asdict(stretch),
     }
+    tell = progress or _silent
+    scale = scale_for(data, stretch, bounds=bounds)
+    sizes = fit(data, k, memory)
+    journal = None if checkpoint is None else Journal(checkpoint, data, settings)
+    try:
+        run = Run(
+            data,
+            rules,
+            scale,
+            threads=cores(threads),
+            block=block or LANES,
+            bounds=bounds,
+            **sizes,
+        )
+        if journal and len(journal.found):
+            run.repeat(journal.found)
+        run.start(lambda done, total: tell("Searching", done, total))
+        _merge(run, journal, tell)
+    finally:
+        if journal:
+            journal.close()
+    run.finish(lambda done, total: tell("Finishing", done, total))
     return _release(data, run, settings)
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """Say nothing."""
+
+
+def _merge(run: "Run", journal: "Journal | None", tell: Callable[[str, int, int], None]) -> None:
+    """Merge until nothing is left to be merged, and note it now and then."""
+    noted, last, log = run.merges, time.monotonic(), run.log
+    # So many merges leave nothing but crowds of k.
+    expected = max(1, run.world.people - run.world.people // run.rules.k)
+    more = True
+    while more:
+        try:
+            more = run.go_on(run.merges + STEP)
+        finally:
+            if journal and (
+                not more or time.monotonic() - last > PATIENCE or sys.exc_info()[0] is not None
+            ):
+                new = slice(noted, run.merges)
+                journal.append(
+                    log.older[new], log.younger[new], log.numerator[new], log.denominator[new]
+                )
+                noted, last = run.merges, time.monotonic()
+        tell("Merging", min(run.merges, expected), expected)
+    tell("Merging", expected, expected)
+
+
+def fit(data: Trajectories, k: int, memory: str | int | None) -> dict[str, int]:
+    """Choose how fine bounds are, and how long lists, within the memory; refuse too little."""
+    from incrowd.data.reading.memory import Memory
+    from incrowd.measure.atlas import BINS, ZONES
+    from incrowd.protect.run import lists_for
+
+    people, samples = len(data), data.samples
+    limit = Memory.of(memory).limit
+    merged = 36 * samples // 2 if k > 2 else 0  # noqa: PLR2004  pairs are merged at the end
+    for part in (1, 2, 4, 8, 16):
+        listed = max(16, lists_for(people) // part)
+        sizes = {"zones": ZONES // part, "bins": BINS // part, "listed": listed}
+        rows = people * (sizes["zones"] + sizes["bins"])
+        # Codes of places while the map is drawn, boxes and orders at the end.
+        work = max(24 * samples, rows + 12 * listed * people + merged + 20 * samples)
+        need = PROGRAM + 32 * samples + work
+        if need <= limit:
+            return sizes
+    raise ArgumentError(
+        f"{people:,} people with {samples:,} samples need {need / 1e9:.1f} GB; the memory limit is "
+        f"{limit / 1e9:.1f} GB"
+    )
 
 
 def _check(

@@ -40,6 +40,7 @@ __all__ = [
     "plant",
     "refresh",
     "replay",
+    "reseat",
     "squeeze",
 ]
 
@@ -530,4 +531,40 @@ def replay(
         node = _note(a, b, world, nodes, log)
         if not later:
             _join_now(node, world, rules, arena, nodes, log)
+    return DONE
+
+
+@compiled
+def reseat(
+    seats: NDArray[np.int64],
+    world: World,
+    rules: Rules,
+    features: Features,
+    nodes: Nodes,
+    standings: Standings,
+    log: Log,
+) -> int:
+    """Put merges that were done again into the slots of their first members.
+
+    `seats` holds the slot of every node, those of people as they were laid out. `ROOM` if features
+    need more room; then it goes on where it was.
+    """
+    slots, counts = world.slots, log.counts
+    for merge in range(counts[MERGES]):
+        a, b = log.older[merge], log.younger[merge]
+        seats[world.people + merge] = seats[a]
+        for gone in (a, b):
+            nodes.slot[gone] = -1
+            if slots.node[seats[gone]] == gone:
+                slots.node[seats[gone]] = -1
+    alive = np.ones(world.people + counts[MERGES], np.bool_)
+    for merge in range(counts[MERGES]):
+        alive[log.older[merge]] = alive[log.younger[merge]] = False
+    for node in range(world.people, world.people + counts[MERGES]):
+        empty = nodes.end[node] <= nodes.start[node]
+        if not alive[node] or empty or nodes.slot[node] >= 0:
+            continue
+        if counts[FEATURES] + world.atlas.zones > len(features.zone):
+            return ROOM
+        _settle(node, seats[node], world, rules, features, nodes, standings, counts)
     return DONE

@@ -1,12 +1,13 @@
 """A run of GLOVE: it lays the input out, searches when a search is due, and makes room."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.compiled import compiled
+from incrowd.measure.atlas import BINS, ZONES
 from incrowd.measure.bounds import LANES, Features, Slots
 from incrowd.measure.effort import Boxes, Scale
 from incrowd.measure.search import OLDER, SHORTER, search
@@ -30,16 +31,20 @@ from incrowd.protect.greedy import (
     join_later,
     plant,
     refresh,
+    replay,
+    reseat,
     squeeze,
 )
 
 if TYPE_CHECKING:
     from incrowd.data.trajectories import Trajectories
 
-__all__ = ["Run"]
+__all__ = ["Run", "lists_for"]
 
 LISTED = 256
-"""How many candidates a search lists, unless there is room for more."""
+"""How many candidates a search lists; more where there are few people."""
+LISTS = 1 << 28
+"""How many bytes lists may take before they are kept as short as that."""
 SLACK = 1.0
 TOGETHER = 256
 """How many searches are done together when one is due: alone, each would take longer."""
@@ -58,12 +63,22 @@ class Run:
         *,
         threads: int,
         block: int = LANES,
-        listed: int = LISTED,
+        listed: int | None = None,
         bounds: bool = True,
+        zones: int = ZONES,
+        bins: int = BINS,
     ) -> None:
-        self.rules, self.threads, self.block, self.listed = rules, threads, block, listed
+        self.rules, self.threads, self.block = rules, threads, block
+        self.listed = listed or lists_for(len(data))
         self.world = lay_out(
-            data, scale, threads=threads, k=rules.k, frozen=not rules.loose, bounds=bounds
+            data,
+            scale,
+            threads=threads,
+            k=rules.k,
+            frozen=not rules.loose,
+            bounds=bounds,
+            zones=zones,
+            bins=bins,
         )
         n, size = len(data), len(self.world.slots.node)
         self.nodes = Nodes(
@@ -78,9 +93,36 @@ class Run:
         self.features = self.world.features
         self.log.counts[FEATURES] = len(self.features.zone)
         self.arena = _arena(0)
-        self.standings = _standings(size, listed)
+        self.standings = _standings(size, self.listed)
         alive = np.flatnonzero(self.world.slots.node >= 0)
         self.nodes.slot[self.world.slots.node[alive]] = alive
+
+    def repeat(self, records: NDArray[Any]) -> None:
+        """Do again what a journal says was done."""
+        older, younger = (np.ascontiguousarray(records[name]) for name in ("older", "younger"))
+        self.log.numerator[: len(records)] = records["top"]
+        self.log.denominator[: len(records)] = records["bottom"]
+        while (
+            replay(older, younger, self.world, self.rules, self.arena, self.nodes, self.log) == ROOM
+        ):
+            self._make_room()
+        seats = np.full(len(self.nodes.slot), -1, np.int64)
+        slots = self.world.slots
+        alive = np.flatnonzero(slots.node >= 0)
+        seats[slots.node[alive]] = alive
+        while (
+            reseat(
+                seats,
+                self.world,
+                self.rules,
+                self.features,
+                self.nodes,
+                self.standings,
+                self.log,
+            )
+            == ROOM
+        ):
+            self._make_room()
 
     @property
     def merges(self) -> int:
@@ -214,6 +256,11 @@ class Run:
         self.features = Features(*features[:2])
         counts[FEATURES] = features[2]
         self.world = world._replace(merged=read_only(self.arena), features=self.features)
+
+
+def lists_for(people: int) -> int:
+    """Give how many candidates to list: more where there are few people."""
+    return min(people, max(LISTED, LISTS // (12 * people)))
 
 
 def _arena(size: int) -> Boxes:
