@@ -1,7 +1,21 @@
-"""Run every benchmark."""
+"""Run benchmarks: those named, or all that take minutes.
 
-from benchmarks import reading, startup, synth
+``python -m benchmarks glove`` takes hours, and is run only when it is named.
+"""
 
-for benchmark in (startup, synth, reading):
-    print(f"\n## {benchmark.__name__.split('.')[-1]}\n", flush=True)
-    benchmark.main()
+import sys
+
+from benchmarks import glove, reading, startup, synth
+
+ALL = {"startup": startup.main, "synth": synth.main, "reading": reading.main, "glove": glove.main}
+LONG = ("glove",)
+
+wanted = sys.argv[1:] or [name for name in ALL if name not in LONG]
+unknown = [name for name in wanted if name not in ALL]
+if unknown:
+    raise SystemExit(f"there is no benchmark {', '.join(unknown)}; there are {', '.join(ALL)}")
+for name in wanted:
+    print(f"\n## {name}\n", flush=True)
+    ALL[name]()
+for name in set(LONG) - set(wanted):
+    print(f"\n{name} takes hours and was not run: python -m benchmarks {name}")

@@ -9,15 +9,21 @@
     │   ├── ColumnError        a column is missing, doubled, or of an unusable type
     │   ├── RowError           too many rows cannot be used (or one, when strict)
     │   └── PlaceError         the positions cannot be projected without distortion
-    └── OutputError            the output could not be written; nothing was left behind
+    ├── OutputError            the output could not be written; nothing was left behind
+    └── VerificationError      a release does not hold what it promises; it was not published
 
     IncrowdWarning
     ├── DataWarning            the data looks odd; the result may not mean what it seems to
     └── PrivacyWarning         people may be exposed; nothing in incrowd ever silences this one
 
 An error's text says what is wrong, where, and what would be right. The command line prints it
-as one message and exits with status 2.
+as one message and exits with status 2; with 1 if a release does not pass its verification.
 """
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from incrowd.evaluate.verification import Verification
 
 __all__ = [
     "ArgumentError",
@@ -31,6 +37,7 @@ __all__ = [
     "PrivacyWarning",
     "RowError",
     "UnreadableError",
+    "VerificationError",
 ]
 
 
@@ -64,6 +71,20 @@ class PlaceError(InputError):
 
 class OutputError(IncrowdError, OSError):
     """The output could not be written; nothing was left under its name."""
+
+
+class VerificationError(IncrowdError):
+    """A release does not hold what it promises, and was not published.
+
+    Attributes
+    ----------
+    verification
+        What was found, check by check.
+    """
+
+    def __init__(self, text: str, verification: "Verification") -> None:
+        super().__init__(text)
+        self.verification = verification
 
 
 class IncrowdWarning(UserWarning):

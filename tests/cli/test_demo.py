@@ -1,14 +1,42 @@
+import pytest
+
 import incrowd as library
+from incrowd.data.manifest import read_manifest
 
 
 class TestDemo:
-    def test_makes_describes_and_writes_a_city(self, incrowd, tmp_path):
+    def test_makes_measures_hides_and_verifies_a_city(self, incrowd, tmp_path):
         folder = tmp_path / "new" / "demo"
         status, out, _ = incrowd("demo", "-o", folder, "--users", 20)
         assert status == 0
-        assert "20 people, none of them real" in out
-        assert len(library.read(folder / "city.parquet")) == 20
+        assert out.startswith("A synthetic city of 20 people, none of them real\n---")
+        assert "k = 2: nobody is k-anonymous already" in out
+        assert "20 of 20 are published" in out
+        assert "linkage       ok" in out
+        assert f"the release in {folder / 'release'}." in out
+        city = library.read(folder / "city.parquet")
+        assert len(city) == 20
+        assert library.verify(folder / "release", original=city).ok
+        assert sorted(entry.name for entry in folder.iterdir()) == ["city.parquet", "release"]
+
+    def test_the_next_command_works(self, incrowd, tmp_path):
+        _, out, _ = incrowd("demo", "-o", tmp_path, "--users", 5)
+        assert incrowd(*out.splitlines()[-1].split("incrowd ")[1].split())[0] == 0
 
     def test_can_be_run_again(self, incrowd, tmp_path):
-        for _ in range(2):
-            assert incrowd("demo", "-o", tmp_path, "--users", 5)[0] == 0
+        for users in (5, 6):
+            assert incrowd("demo", "-o", tmp_path, "--users", users)[0] == 0
+            assert read_manifest(tmp_path / "release").sizes["people"] == users // 2 * 2
+
+    @pytest.mark.parametrize("users", [1, 0, "x"])
+    def test_nobody_hides_alone(self, incrowd, tmp_path, users):
+        assert incrowd("demo", "-o", tmp_path, "--users", users)[0] == 2
+        assert list(tmp_path.iterdir()) == []
+
+    def test_replaces_nothing_but_a_release(self, incrowd, tmp_path):
+        (tmp_path / "release").mkdir()
+        (tmp_path / "release" / "thesis.txt").touch()
+        status, _, err = incrowd("demo", "-o", tmp_path, "--users", 5)
+        assert status == 2
+        assert "is no release" in err
+        assert [entry.name for entry in tmp_path.iterdir()] == ["release"]

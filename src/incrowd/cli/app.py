@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from incrowd import __version__
-from incrowd.cli import convert, demo, describe, synth, verify
+from incrowd.cli import anonymize, convert, demo, describe, measure, synth, verify
 
 __all__ = ["app"]
 
@@ -36,5 +36,13 @@ def _incrowd(
     """Make datasets of people's trajectories safe to share."""
 
 
-for command in (demo.demo, synth.synth, describe.describe, convert.convert, verify.verify):
+for command in (
+    demo.demo,
+    synth.synth,
+    describe.describe,
+    convert.convert,
+    measure.measure,
+    anonymize.anonymize,
+    verify.verify,
+):
     app.command()(command)

@@ -1,38 +1,55 @@
 """``incrowd demo``: everything on a synthetic city."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from incrowd.cli import anonymize, describe, measure
 from incrowd.cli.console import progress
-from incrowd.cli.describe import lines_of
 
 __all__ = ["demo"]
+
+K = 2
 
 
 def demo(
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")] = Path(
         "demo"
     ),
-    users: Annotated[int, typer.Option(help="How many people.")] = 2000,
+    users: Annotated[int, typer.Option(min=K, help="How many people.")] = 2000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same city.")] = 7,
 ) -> None:
-    """Make a synthetic city, describe it, and write it out.
+    """Make a synthetic city, measure it, hide everybody in it, verify that, and write it out.
 
     Example:  `incrowd demo`
     """
     import incrowd
+    from incrowd.protect.publish import publish, refuse_places
 
     output.mkdir(parents=True, exist_ok=True)
-    file = output / "city.parquet"
+    file, folder = output / "city.parquet", output / "release"
+    refuse_places(folder, overwrite=True)
     with progress("Making people", "people") as update:
         data = incrowd.synthesize("city", users=users, seed=seed, progress=update)
-    about = incrowd.describe(data)
     incrowd.write(data, file, overwrite=True)
-    print(f"A synthetic city of {len(data):,} people, none of them real.\n")
-    print("\n".join(lines_of(about)))
-    # As the command was called, for it may not be on the path.
-    itself = sys.argv[0] if Path(sys.argv[0]).name == "incrowd" else "incrowd"
-    print(f"\nWritten to {file}. Look again with:  {itself} describe {file}")
+    _head(f"A synthetic city of {len(data):,} people, none of them real")
+    print("\n".join(describe.lines_of(incrowd.describe(data))))
+    with progress("Measuring", "people") as update:
+        table = incrowd.k_gap(data, K, progress=update)
+    stretch = incrowd.Stretch()
+    _head("\nHow hard it is to hide them")
+    found = [measure.gaps_of(table, K, stretch, data.frame)]
+    print("\n".join(measure.lines_of(found, stretch, data.frame)))
+    with anonymize.stages() as show:
+        release = incrowd.glove(data, K, progress=show)
+    with progress("Writing and verifying", "steps") as update:
+        done = publish(data, release, folder, overwrite=True, progress=update)
+    _head(f"\nEverybody in a crowd of {K} or more, verified and published")
+    print("\n".join(anonymize.lines_of(data, release, done)))
+    again = f"{anonymize.itself()} verify {folder} --original {file}"
+    print(f"\nThe city is in {file}, the release in {folder}.\nVerify it again with:  {again}")
+
+
+def _head(text: str) -> None:
+    print(f"{text}\n{'-' * len(text.strip())}", flush=True)

@@ -77,7 +77,8 @@ def draw(
         thin_y=_narrowest(y0, y1) - 1,
         thin_t=0 if whole else _narrowest(t0, t1) - 1,
     )
-    return atlas, zone[code], ((t0.astype(np.int64) - first) // width).astype(np.uint16)
+    middle = (t0.astype(np.int64) + t1 - atlas.thin_t - 1) // 2
+    return atlas, zone[code], ((middle - first) // width).astype(np.uint16)
 
 
 def _narrowest(start: NDArray[np.int32], end: NDArray[np.int32]) -> int:

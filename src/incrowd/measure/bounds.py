@@ -9,9 +9,8 @@ share a chunk, and most chunks are left after space alone.
 Seen from the shorter (S), the features of every longer one are looked up in the one row of S.
 
 Boxes that are wider than a cell. If the longer's sample is wider by w (in space, or in time), a
-cell of it may lie up to w nearer; so w is taken off what its zone says. It counts only where w is
-small; and where the shorter has single cells, its samples must at least be stretched to the
-longer's boxes, which costs w for its share of the crowd.
+cell of it may lie up to w nearer; so w is taken off what its zone says. For 64 at a time only
+samples count for which w is small. Who is left is bounded again, sample by sample.
 """
 
 from typing import NamedTuple
@@ -27,13 +26,12 @@ __all__ = [
     "LANES",
     "Features",
     "Slots",
-    "Thickness",
     "add_times",
     "add_up",
     "count_features",
     "fill_rows",
     "is_longer",
-    "offset",
+    "thick_bound",
     "set_row",
     "thick_at",
     "thickness",
@@ -63,7 +61,7 @@ class Slots(NamedTuple):
     feature: NDArray[np.int64]
     features: NDArray[np.int64]
     thick: NDArray[np.int64]
-    """By slot: four sums over samples, as `thickness` gives them."""
+    """How much wider than cells the samples are that count as features, added up."""
 
 
 class Features(NamedTuple):
@@ -71,15 +69,6 @@ class Features(NamedTuple):
 
     zone: NDArray[np.uint16]
     count: NDArray[np.int32]
-
-
-class Thickness(NamedTuple):
-    """How much wider than a cell the samples are, in space and in time: counted, and at all."""
-
-    space: int
-    time: int
-    all_space: int
-    all_time: int
 
 
 @inner
@@ -93,18 +82,16 @@ def thick_at(boxes: Boxes, i: int, atlas: Atlas) -> tuple[int, int]:
 @inner
 def thickness(
     boxes: Boxes, start: int, end: int, atlas: Atlas, scale: Scale
-) -> tuple[int, int, int, int]:
-    """Add up how thick samples are: those that count (space, time), and all of them."""
-    space, time, all_space, all_time = 0, 0, 0, 0
+) -> tuple[int, int, int]:
+    """Add up how thick samples are: those that count as features, and all in space and time."""
+    space, all_space, all_time = 0, 0, 0
     for i in range(start, end):
         wide, long = thick_at(boxes, i, atlas)
         if wide <= scale.space // THICK:
             space += wide
-        if long <= scale.time // THICK:
-            time += long
-        all_space += min(wide, scale.space)
-        all_time += min(long, scale.time)
-    return space, time, all_space, all_time
+        all_space += wide
+        all_time += long
+    return space, all_space, all_time
 
 
 @inner
@@ -117,7 +104,7 @@ def count_features(
     zone: NDArray[np.uint16],
     count: NDArray[np.int32],
 ) -> int:
-    """Write the features of a trajectory, in the order of its samples; give their number."""
+    """Write the features of a trajectory, those with most samples first; give their number."""
     where = np.full(atlas.zones, -1, np.int32)
     number = 0
     for i in range(start, end):
@@ -130,6 +117,12 @@ def count_features(
             zone[number], count[number] = z, 0
             number += 1
         count[where[z]] += 1
+    for f in range(1, number):
+        z, c, g = zone[f], count[f], f
+        while g > 0 and count[g - 1] < c:
+            zone[g], count[g] = zone[g - 1], count[g - 1]
+            g -= 1
+        zone[g], count[g] = z, c
     return number
 
 
@@ -178,18 +171,53 @@ def fill_rows(
 
 
 @inner
-def offset(longer: int, shorter: int, slots: Slots, scale: Scale) -> float:
-    """Give what the thickness of the longer's boxes adds to (or takes off) the bound of a pair."""
-    if slots.cells[longer]:
-        return 0.0
-    n = slots.crowd[longer] + slots.crowd[shorter]
-    share = slots.crowd[shorter] / n
-    space, time = float(slots.thick[longer, 0]), float(slots.thick[longer, 1])
-    if slots.cells[shorter]:
-        return scale.space_unit * (share * slots.thick[longer, 2] - space) + scale.time_unit * (
-            share * slots.thick[longer, 3] - time
-        )
-    return (share - 1) * (scale.space_unit * space + scale.time_unit * time)
+def thick_bound(
+    boxes: Boxes,
+    start: int,
+    end: int,
+    near: NDArray[np.uint8],
+    late: NDArray[np.uint8],
+    share: float,
+    cells: bool,  # noqa: FBT001
+    atlas: Atlas,
+    scale: Scale,
+    limit: float,
+    each: NDArray[np.float64],
+) -> float:
+    """Bound the efforts of the longer's samples, whatever their size, divided by the crowd.
+
+    `near` and `late` are the rows of the shorter, `share` is its part of the crowd, and `cells`
+    tells that its samples are single cells: then each must be stretched to the longer's box, and
+    the distance to it is at least that to its middle, less half of its length.
+
+    Writes the bound of each sample, as far as there is room, and gives their sum, no further than
+    the limit.
+    """
+    x0, x1, y0, y1, t0, t1 = boxes.x0, boxes.x1, boxes.y0, boxes.y1, boxes.t0, boxes.t1
+    zone, bin_ = boxes.zone, boxes.bin
+    thin, thin_t = atlas.thin_x + atlas.thin_y + 2, atlas.thin_t + 1
+    space_step, time_step = atlas.space_step, atlas.time_step
+    widest, longest = float(scale.space), float(scale.time)
+    space_unit, time_unit, room = scale.space_unit, scale.time_unit, len(each)
+    total = 0.0
+    for i in range(start, end):
+        wide = float((x1[i] - x0[i]) + (y1[i] - y0[i]) - thin)
+        long = float(t1[i] - t0[i] - thin_t)
+        space = float(space_step * near[zone[i]])
+        time = float(time_step * late[bin_[i]])
+        if cells:
+            space = min(widest, max(0.0, space - wide) + share * wide)
+            time = min(longest, max(0.0, time - (long + 1) / 2) + share * long)
+        else:
+            space = max(0.0, space - (1 - share) * wide)
+            time = max(0.0, time - (1 - share) * long)
+        effort = space_unit * space + time_unit * time
+        total += effort
+        if i - start < room:
+            each[i - start] = effort
+        if total > limit:
+            break
+    return total
 
 
 @inner

@@ -16,14 +16,12 @@ from incrowd.measure.atlas import Atlas
 from incrowd.measure.bounds import (
     LANES,
     SAFE,
-    THICK,
     Features,
     Slots,
     add_times,
     add_up,
     is_longer,
-    offset,
-    thick_at,
+    thick_bound,
 )
 from incrowd.measure.effort import Boxes, Scale, cost, cost_of_cells
 
@@ -123,7 +121,11 @@ def evaluate(a: int, b: int, world: World, most: float) -> tuple[int, int, bool]
             limit // n,
         )
     else:
-        numerator = cost(first, a0, a1, na, second, b0, b1, nb, scale, limit)
+        each = np.zeros(a1 - a0)
+        if world.bounds and scale.stop:
+            near, late, cells = world.table[b // LANES, :, b % LANES], world.late[b], slots.cells[b]
+            thick_bound(first, a0, a1, near, late, nb / n, cells, world.atlas, scale, np.inf, each)
+        numerator = cost(first, a0, a1, na, second, b0, b1, nb, scale, limit, each)
     return numerator, n * whole, numerator <= limit
 
 
@@ -268,21 +270,28 @@ def _shrink(keep: int, q: int, heap: Heap, node: NDArray[np.int64]) -> None:
 
 
 @inner
-def _gather(queries: NDArray[np.int64], scope: int, keep: int, world: World, heap: Heap) -> None:
-    """Find the candidates of some queries: everybody whose bound is within the limit."""
+def _gather(
+    queries: NDArray[np.int64],
+    scope: int,
+    keep: int,
+    first: int,
+    last: int,
+    world: World,
+    heap: Heap,
+) -> None:
+    """Find the candidates of some queries in some chunks: those whose bound is within the limit."""
     bins, number = _bins(queries, world)
-    chunks = len(world.slots.node) // LANES
     space, alive = np.empty(LANES, np.int32), np.empty((len(queries), LANES), np.bool_)
-    for high in range(-(-chunks // LANES)):
+    for high in range(first // LANES, -(-last // LANES)):
         for q in range(len(queries)):
             _look_down(world.tops[high], queries[q], world, heap.limit[q], space, alive[q])
-        for chunk in range(high * LANES, min(chunks, (high + 1) * LANES)):
+        for chunk in range(max(first, high * LANES), min(last, (high + 1) * LANES)):
             _gather_shorter(
                 chunk, queries, alive[:, chunk % LANES], bins, number, scope, keep, world, heap
             )
     if scope != SHORTER:
         for q in range(len(queries)):
-            _gather_longer(queries[q], q, scope, keep, world, heap)
+            _gather_longer(queries[q], q, scope, keep, first * LANES, last * LANES, world, heap)
 
 
 @inner
@@ -300,8 +309,7 @@ def _look_down(
         return
     slots, scale = world.slots, world.scale
     whole = float((slots.end[query] - slots.start[query]) * scale.whole)
-    thick = scale.space_unit * slots.thick[query, 0] + scale.time_unit * slots.thick[query, 1]
-    most = limit * whole * (1 + 1e-9) + thick
+    most = limit * whole * (1 + 1e-9) + scale.space_unit * slots.thick[query]
     first, last = slots.feature[query], slots.feature[query] + slots.features[query]
     add_up(rows, world.features.zone[first:last], world.features.count[first:last], space)
     unit = scale.space_unit * world.atlas.space_step
@@ -325,6 +333,7 @@ def _gather_shorter(
     # Small things are taken out of the world first: to hand it on whole would cost more than
     # what is done with it.
     slots, scale, bounds, people = world.slots, world.scale, world.bounds, world.people
+    base, none = len(world.base.t0), np.empty(0)
     node, start, end, full, thick = slots.node, slots.start, slots.end, slots.full, slots.thick
     space_unit = scale.space_unit * world.atlas.space_step
     time_unit = scale.time_unit * world.atlas.time_step
@@ -341,24 +350,40 @@ def _gather_shorter(
             continue
         query = queries[q]
         whole = float((end[query] - start[query]) * scale.whole)
-        loose = float(scale.space_unit * thick[query, 0] + scale.time_unit * thick[query, 1])
-        most = limits[q] * whole * (1 + 1e-9) + loose
+        most, loose = limits[q] * whole * (1 + 1e-9), float(scale.space_unit * thick[query])
+        cells, boxes, shift = slots.cells[query], world.base, 0
+        if start[query] >= base:
+            boxes, shift = world.merged, base
         if bounds:
             first, last = slots.feature[query], slots.feature[query] + slots.features[query]
-            if space_unit * add_up(rows, zones[first:last], counts[first:last], space) > most:
+            if (
+                space_unit * add_up(rows, zones[first:last], counts[first:last], space)
+                > most + loose
+            ):
                 continue
         for lane in range(LANES):
             other, total = chunk * LANES + lane, float(space_unit * space[lane])
-            if total > most or not _meets(query, other, scope, people, node, full):
+            if total > most + loose or not _meets(query, other, scope, people, node, full):
                 continue
             if not is_longer(query, other, node, start, end):
                 continue
-            if bounds:
-                left = (most - total) / time_unit
+            if bounds and cells:
+                left = (most - total) / time_unit if time_unit else np.inf
                 total += time_unit * add_times(late[other], bins[q, : number[q]], left)
-                if total > most:
-                    continue
-                total += offset(query, other, slots, scale)
+            elif bounds:
+                total = thick_bound(
+                    boxes,
+                    start[query] - shift,
+                    end[query] - shift,
+                    rows[:, lane],
+                    late[other],
+                    slots.crowd[other] / (slots.crowd[other] + slots.crowd[query]),
+                    slots.cells[other],
+                    world.atlas,
+                    scale,
+                    most,
+                    none,
+                )
             value = max(0.0, total / whole * SAFE)
             if value <= limits[q]:
                 _push(value, other, keep, q, heap, node)
@@ -366,69 +391,76 @@ def _gather_shorter(
 
 @inner
 def _bins(queries: NDArray[np.int64], world: World) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
-    """Give the bins in which the samples of each query count."""
+    """Give the bins in which the samples of each query lie."""
     slots, base, longest = world.slots, len(world.base.t0), 0
     for q in range(len(queries)):
         longest = max(longest, slots.end[queries[q]] - slots.start[queries[q]])
     bins, number = np.empty((len(queries), longest), np.uint16), np.zeros(len(queries), np.int64)
     for q in range(len(queries)):
-        query = queries[q]
-        boxes, shift = world.base, 0
-        if slots.start[query] >= base:
-            boxes, shift = world.merged, base
-        for i in range(slots.start[query] - shift, slots.end[query] - shift):
-            _, long = thick_at(boxes, i, world.atlas)
-            if long <= world.scale.time // THICK:
-                bins[q, number[q]] = boxes.bin[i]
-                number[q] += 1
+        start, end = slots.start[queries[q]], slots.end[queries[q]]
+        number[q] = end - start
+        if start >= base:
+            bins[q, : end - start] = world.merged.bin[start - base : end - base]
+        else:
+            bins[q, : end - start] = world.base.bin[start:end]
     return bins, number
 
 
 @inner
-def _gather_longer(query: int, q: int, scope: int, keep: int, world: World, heap: Heap) -> None:
+def _gather_longer(
+    query: int, q: int, scope: int, keep: int, low: int, high: int, world: World, heap: Heap
+) -> None:
     """Find the candidates that are longer than a query, one by one."""
-    slots, scale, atlas, base = world.slots, world.scale, world.atlas, len(world.base.t0)
-    node, start, end, full, cells = slots.node, slots.start, slots.end, slots.full, slots.cells
-    thick, zones, counts = slots.thick, world.features.zone, world.features.count
-    space_unit, time_unit = scale.space_unit * atlas.space_step, scale.time_unit * atlas.time_step
-    row = np.empty(world.table.shape[1], np.uint8)
-    for f in range(len(row)):
-        row[f] = world.table[query // LANES, f, query % LANES]
-    late = world.late[query]
-    bins, merged_bins = world.base.bin, world.merged.bin
-    for other in range(len(node)):
-        if not _meets(query, other, scope, world.people, node, full):
+    slots, scale, people, bounds = world.slots, world.scale, world.people, world.bounds
+    node, start, end, full, thick = slots.node, slots.start, slots.end, slots.full, slots.thick
+    feature, features = slots.feature, slots.features
+    zones, counts, limits = world.features.zone, world.features.count, heap.limit
+    unit = scale.space_unit * world.atlas.space_step
+    near = np.empty(world.table.shape[1], np.uint8)
+    for f in range(len(near)):
+        near[f] = world.table[query // LANES, f, query % LANES]
+    for other in range(low, high):
+        if not _meets(query, other, scope, people, node, full):
             continue
         if is_longer(query, other, node, start, end):
             continue
         value = 0.0
-        if world.bounds:
+        if bounds:
             whole = float((end[other] - start[other]) * scale.whole)
-            loose = float(scale.space_unit * thick[other, 0] + scale.time_unit * thick[other, 1])
-            most = heap.limit[q] * whole * (1 + 1e-9) + loose
-            in_space, in_time = np.int64(0), np.int64(0)
-            for f in range(slots.feature[other], slots.feature[other] + slots.features[other]):
-                in_space += counts[f] * np.int64(row[zones[f]])
-            if space_unit * in_space > most:
+            most = limits[q] * whole * (1 + 1e-9)
+            space, enough = np.int64(0), (most + scale.space_unit * thick[other]) / max(unit, 1)
+            for f in range(feature[other], feature[other] + features[other]):
+                space += counts[f] * np.int64(near[zones[f]])
+                if space > enough:
+                    break
+            if space * unit > most + scale.space_unit * thick[other]:
                 continue
-            if start[other] >= base:
-                for i in range(start[other] - base, end[other] - base):
-                    long = world.merged.t1[i] - world.merged.t0[i] - atlas.thin_t - 1
-                    if long <= scale.time // THICK:
-                        in_time += late[merged_bins[i]]
-            elif cells[other]:
-                for i in range(start[other], end[other]):
-                    in_time += late[bins[i]]
-            else:
-                for i in range(start[other], end[other]):
-                    long = world.base.t1[i] - world.base.t0[i] - atlas.thin_t - 1
-                    if long <= scale.time // THICK:
-                        in_time += late[bins[i]]
-            total = float(space_unit * in_space + time_unit * in_time)
-            total += offset(other, query, slots, scale)
+            total = _bound(query, other, near, float(unit * space), most, world)
             value = max(0.0, total / whole * SAFE)
-        if value <= heap.limit[q]:
+        if value <= limits[q]:
             _push(value, other, keep, q, heap, node)
+
+
+@inner
+def _bound(
+    query: int, other: int, near: NDArray[np.uint8], space: float, most: float, world: World
+) -> float:
+    """Bound the cost of a longer trajectory with a query, as a sum of efforts.
+
+    What it costs in space alone is known, and holds where the longer one has single cells.
+    """
+    slots, scale, atlas = world.slots, world.scale, world.atlas
+    start, end, base = slots.start[other], slots.end[other], len(world.base.t0)
+    late, boxes = world.late[query], world.base
+    if start >= base:
+        boxes, start, end = world.merged, start - base, end - base
+    if slots.cells[other]:
+        unit = scale.time_unit * atlas.time_step
+        left = (most - space) / unit if unit else np.inf
+        return space + unit * add_times(late, boxes.bin[start:end], left)
+    share = slots.crowd[query] / (slots.crowd[query] + slots.crowd[other])
+    cells = slots.cells[query]
+    return thick_bound(boxes, start, end, near, late, share, cells, atlas, scale, most, np.empty(0))
 
 
 @inner
@@ -528,9 +560,16 @@ def _heap(number: int, size: int) -> Heap:
 
 @compiled
 def search(
-    queries: NDArray[np.int64], scope: int, near: int, keep: int, slack: float, world: World
+    queries: NDArray[np.int64],
+    scope: int,
+    near: int,
+    keep: int,
+    slack: float,
+    first: int,
+    last: int,
+    world: World,
 ) -> Found:
-    """Search for the nearest of each query (slots, best from the same chunk).
+    """Search some chunks for the nearest of each query (slots, best from the same chunk).
 
     Candidates are listed while their bounds exceed what the nearest may cost by no more than the
     slack (0.25: a quarter), and there is room for them.
@@ -551,7 +590,7 @@ def search(
     for q in range(number):
         heap.limit[q] = _guess(queries[q], scope, near, world) * (1 + slack)
         heap.rest[q] = heap.limit[q]
-    _gather(queries, scope, keep, world, heap)
+    _gather(queries, scope, keep, first, last, world, heap)
     for q in range(number):
         _shrink(keep, q, heap, slots.node)
         count = heap.count[q]
@@ -563,7 +602,19 @@ def search(
         worst, node = _worst(q, found)
         if not done and (rest < worst or (rest == worst and (worst > 0 or rest_node <= node))):
             value, slot, exact, count = _all(
-                queries[q], scope, q, count, value, slot, exact, rest, rest_node, found, world
+                queries[q],
+                scope,
+                q,
+                count,
+                value,
+                slot,
+                exact,
+                rest,
+                rest_node,
+                found,
+                first,
+                last,
+                world,
             )
             rest, rest_node = worst, np.int64(2) ** 62
         _keep(q, keep, value, slot, exact, count, rest, rest_node, found, slots)
@@ -582,6 +633,8 @@ def _all(
     rest: float,
     rest_node: int,
     found: Found,
+    first: int,
+    last: int,
     world: World,
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.bool_], int]:
     """Go on with all candidates that may still be near, where the first ones did not suffice."""
@@ -589,7 +642,7 @@ def _all(
     size = len(slots.node) + 1
     heap = _heap(1, size)
     heap.limit[0] = _worst(q, found)[0]
-    _gather(np.full(1, query, np.int64), scope, size, world, heap)
+    _gather(np.full(1, query, np.int64), scope, size, first, last, world, heap)
     both_value = np.empty(count + size)
     both_slot = np.empty(count + size, np.int32)
     both_exact = np.zeros(count + size, np.bool_)

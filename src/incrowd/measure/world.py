@@ -73,7 +73,7 @@ def lay_out(
         full=np.zeros(size, np.bool_),
         feature=np.zeros(size, np.int64),
         features=np.zeros(size, np.int64),
-        thick=np.zeros((size, 4), np.int64),
+        thick=np.zeros(size, np.int64),
     )
     slots.node[:n] = order
     slots.start[:n], slots.end[:n] = start[order], end[order]
@@ -82,7 +82,7 @@ def lay_out(
     slots.feature[:n], slots.features[:n], slots.thick[:n] = (
         first[order],
         number[order],
-        thick[order],
+        thick[order, 0],
     )
     wide, long = (drawn.zones, drawn.bins) if bounds else (1, 1)
     table = np.empty((size // LANES, wide, LANES), np.uint8)
@@ -184,7 +184,7 @@ def _survey(
     n = len(start)
     zone, count = np.empty(1 << 16, np.uint16), np.empty(1 << 16, np.int32)
     number, home = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    thick = np.zeros((n, 4), np.int64)
+    thick = np.zeros((n, 3), np.int64)
     used = 0
     for person in range(n):
         if used + atlas.zones > len(zone):
@@ -199,6 +199,6 @@ def _survey(
             if count[f] > most:
                 most, home[person] = count[f], zone[f]
         used += found
-        a, b, c, d = thickness(boxes, start[person], end[person], atlas, scale)
-        thick[person, 0], thick[person, 1], thick[person, 2], thick[person, 3] = a, b, c, d
+        a, b, c = thickness(boxes, start[person], end[person], atlas, scale)
+        thick[person, 0], thick[person, 1], thick[person, 2] = a, b, c
     return zone[:used].copy(), count[:used].copy(), number, thick, home

@@ -358,7 +358,8 @@ def join(
     for i in range(used, used + written):
         reach = max(reach, arena.t1[i])
         arena.reach[i] = reach
-        arena.bin[i] = (np.int64(arena.t0[i]) - world.atlas.first) // world.atlas.width
+        middle = (np.int64(arena.t0[i]) + arena.t1[i] - world.atlas.thin_t - 1) // 2
+        arena.bin[i] = (middle - world.atlas.first) // world.atlas.width
     return written, suppressed
 
 
@@ -414,9 +415,8 @@ def _settle(
     slots.node[slot], slots.start[slot], slots.end[slot] = node, start, end
     slots.crowd[slot], slots.full[slot] = nodes.crowd[node], nodes.crowd[node] >= rules.k
     thick = thickness(world.merged, start - base, end - base, world.atlas, world.scale)
-    for i in range(4):
-        slots.thick[slot, i] = thick[i]
-    slots.cells[slot] = thick[2] == 0 and thick[3] == 0
+    slots.thick[slot] = thick[0]
+    slots.cells[slot] = thick[1] == 0 and thick[2] == 0
     used = counts[FEATURES]
     number = count_features(
         world.merged,
@@ -550,16 +550,16 @@ def reseat(
     need more room; then it goes on where it was.
     """
     slots, counts = world.slots, log.counts
-    for merge in range(counts[MERGES]):
-        a, b = log.older[merge], log.younger[merge]
-        seats[world.people + merge] = seats[a]
+    for step in range(counts[MERGES]):
+        a, b = log.older[step], log.younger[step]
+        seats[world.people + step] = seats[a]
         for gone in (a, b):
             nodes.slot[gone] = -1
             if slots.node[seats[gone]] == gone:
                 slots.node[seats[gone]] = -1
     alive = np.ones(world.people + counts[MERGES], np.bool_)
-    for merge in range(counts[MERGES]):
-        alive[log.older[merge]] = alive[log.younger[merge]] = False
+    for step in range(counts[MERGES]):
+        alive[log.older[step]] = alive[log.younger[step]] = False
     for node in range(world.people, world.people + counts[MERGES]):
         empty = nodes.end[node] <= nodes.start[node]
         if not alive[node] or empty or nodes.slot[node] >= 0:

@@ -45,7 +45,8 @@ LISTED = 256
 """How many candidates a search lists; more where there are few people."""
 LISTS = 1 << 28
 """How many bytes lists may take before they are kept as short as that."""
-SLACK = 1.0
+SLACK = {SHORTER: 1.0, OLDER: 0.1}
+"""How much dearer than the nearest those may be whom a search lists: merges change soon again."""
 TOGETHER = 256
 """How many searches are done together when one is due: alone, each would take longer."""
 SPARSE = 0.7
@@ -93,6 +94,7 @@ class Run:
         self.features = self.world.features
         self.log.counts[FEATURES] = len(self.features.zone)
         self.arena = _arena(0)
+        self._squeezed = 0
         self.standings = _standings(size, self.listed)
         alive = np.flatnonzero(self.world.slots.node >= 0)
         self.nodes.slot[self.world.slots.node[alive]] = alive
@@ -181,13 +183,17 @@ class Run:
 
     def _due(self) -> NDArray[np.int64]:
         """Give the slots that have to search now, and some that will have to soon."""
+        size = len(self.world.slots.node)
+        # One slot is freed at least by every merge since the last time.
+        if (
+            self.merges - self._squeezed > (1 - SPARSE) * size / 2
+            and np.count_nonzero(self.world.slots.node >= 0) < SPARSE * size
+        ):
+            self._squeeze()
         standings = self.standings
         waiting = np.flatnonzero(standings.kind == UNKNOWN)
         if standings.key[waiting].min() < 0:
             return waiting[standings.key[waiting] < 0]  # fresh merges: nothing can be done before
-        if np.count_nonzero(self.world.slots.node >= 0) < SPARSE * len(self.world.slots.node):
-            self._squeeze()
-            standings = self.standings
         refresh(self.world, self.nodes, standings)
         waiting = np.flatnonzero(standings.kind == UNKNOWN)
         soon = np.argsort(standings.key[waiting], kind="stable")[:TOGETHER]
@@ -195,7 +201,7 @@ class Run:
 
     def _squeeze(self) -> None:
         """Move everybody together, so that no search goes through the slots of those who are gone."""
-        world, standings = self.world, self.standings
+        world, standings, self._squeezed = self.world, self.standings, self.merges
         alive = squeeze(world, self.nodes, standings)
         size = max(1, -(-alive // LANES)) * LANES
         slots = Slots(*(column[:size] for column in world.slots))
@@ -219,15 +225,15 @@ class Run:
         """Search from some slots, and take in what was found."""
         world = self.world
         people = world.slots.node[slots] < world.people
-        done = 0
+        done, chunks = 0, len(world.table)
         for scope, who in ((SHORTER, slots[people]), (OLDER, slots[~people])):
-            block = min(self.block, -(-len(who) // self.threads))
-            blocks = [who[i : i + block] for i in range(0, len(who), block or 1)]
-            threads = self.threads if len(blocks) > 1 else 1
+            block = max(1, min(self.block, -(-len(who) // self.threads)))
+            blocks = [who[i : i + block] for i in range(0, len(who), block)]
             work = lambda queries, scope=scope: (  # noqa: E731
                 queries,
-                search(queries, scope, 1, self.listed, SLACK, world),
+                search(queries, scope, 1, self.listed, SLACK[scope], 0, chunks, world),
             )
+            threads = self.threads if len(blocks) > 1 else 1
             for queries, found in on_threads(threads, work, blocks):
                 enter(queries, found, world.slots, self.standings)
                 done += len(queries)

@@ -1,0 +1,363 @@
+"""``incrowd anonymize``: hide everybody in a crowd of k, verify it, and publish it."""
+
+import contextlib
+import json
+import math
+import shlex
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incrowd.cli.console import progress, say
+from incrowd.cli.measure import WIDTH
+from incrowd.cli.options import Source, reads_data
+from incrowd.errors import ArgumentError, VerificationError
+
+if TYPE_CHECKING:
+    from incrowd.data.trajectories import Trajectories
+    from incrowd.protect.glove import Release
+    from incrowd.protect.publish import Publication
+
+__all__ = ["anonymize", "itself", "lines_of", "stages"]
+
+Variant = StrEnum("Variant", ["strict", "loose"])
+Reshape = StrEnum("Reshape", ["split", "union", "none"])
+Format = StrEnum("Format", ["parquet", "csv"])
+
+LEAST, MANY = 2, 1000
+_UNITS = {"Searching": "people", "Merging": "merges", "Finishing": "merges"}
+_WIDEST = 2**31 - 1
+"""Cells and slots are 32-bit integers: nothing is wider or longer."""
+
+
+@reads_data
+def anonymize(
+    context: typer.Context,
+    source: Source,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The directory to make.", metavar="DIR")
+    ],
+    k: Annotated[int, typer.Option("--k", help="How many people share each record, at least.")] = 2,
+    variant: Annotated[
+        Variant,
+        typer.Option(
+            help="strict: crowds stop at k, and fewer than k people may be dropped; "
+            "loose: they may grow, and nobody is."
+        ),
+    ] = Variant.strict,
+    reshape: Annotated[
+        Reshape,
+        typer.Option(
+            help="Where samples overlap in time. split: cut them, as in the papers; "
+            "union: join them, so that every box was seen; none: leave them."
+        ),
+    ] = Reshape.split,
+    max_space: Annotated[
+        float | None,
+        typer.Option(
+            help="Suppress samples wider or higher than this; the papers use 15000.", metavar="M"
+        ),
+    ] = None,
+    max_time: Annotated[
+        float | None,
+        typer.Option(help="Suppress samples longer than this; the papers use 360.", metavar="MIN"),
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="Of the rows.")] = Format.parquet,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write the private record of who became whom; it must stay in the house.",
+            metavar="FILE",
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where a long run keeps what is done until it has finished; DIR.checkpoint "
+            "unless given. After an interruption, the same command goes on from there.",
+            metavar="FILE",
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite", help="Replace a release that is there, once the new one is verified."
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+) -> None:
+    """Hide everybody in a crowd of k (GLOVE), verify what was written, and publish it.
+
+    The release gets its name only after its verification: exit status 0 if it is there, 1 if it
+    did not pass and was removed.
+
+    Example:  `incrowd anonymize cdr.csv --k 2 -o release --record who.parquet`
+    """
+    _refuse(k, max_space, max_time)
+    import incrowd
+    from incrowd.protect.publish import publish, refuse_places
+
+    refuse_places(output, record=record, overwrite=overwrite)
+    journal = checkpoint or output.with_name(f"{output.name}.checkpoint")
+    _refuse_journal(journal, output)
+    if k > MANY:
+        say(f"note: k = {k:,} is large; expect wide and long samples, and few crowds")
+    data = source.read()
+    space = _whole("--max-space", max_space, data.frame.cell, "m", "cell")
+    time = _whole("--max-time", max_time, data.frame.slot / 60, "min", "slot")
+    with _keeping(journal):
+        with stages() as show:
+            release = incrowd.glove(
+                data,
+                k,
+                variant=variant.value,
+                reshape=reshape.value,
+                max_space=space,
+                max_time=time,
+                threads=source.reading["threads"],
+                memory=source.reading["memory"],
+                checkpoint=journal,
+                progress=_noticing(journal, show),
+            )
+        try:
+            with progress("Writing and verifying", "steps") as update:
+                done = publish(
+                    data,
+                    release,
+                    output,
+                    format=form.value,
+                    record=record,
+                    overwrite=overwrite,
+                    progress=update,
+                )
+        except (ArgumentError, VerificationError) as error:
+            # The same run would end in the same way.
+            journal.unlink(missing_ok=True)
+            if isinstance(error, VerificationError):
+                _refuted(error, as_json=as_json)
+            raise
+    journal.unlink(missing_ok=True)
+    if as_json:
+        print(json.dumps(_plain(data, done, record), indent=2, ensure_ascii=False))
+        return
+    print("\n".join([*lines_of(data, release, done), "", *_next(context, done, record)]))
+
+
+@contextlib.contextmanager
+def stages() -> Iterator[Callable[[str, int, int], None]]:
+    """Show the progress of work in several stages, each with a bar of its own.
+
+    Yields
+    ------
+    callable
+        Takes the name of the stage, the number done and that of all.
+    """
+    with contextlib.ExitStack() as bar:
+        now, update = "", None
+
+        def show(stage: str, done: int, total: int) -> None:
+            nonlocal now, update
+            if stage != now or update is None:
+                bar.close()
+                now = stage
+                update = bar.enter_context(progress(stage, _UNITS.get(stage, "steps")))
+            update(done, total)
+
+        yield show
+
+
+def itself() -> str:
+    """Give the command as it was called, for it may not be on the path."""
+    return sys.argv[0] if Path(sys.argv[0]).name == "incrowd" else "incrowd"
+
+
+def lines_of(data: "Trajectories", release: "Release", done: "Publication") -> list[str]:
+    """Say in lines what was published, what was lost and verified, and what is not promised."""
+    manifest, found, losses = done.manifest, done.verification, release.losses
+    people, samples, sizes = len(data), data.samples, manifest.sizes
+    rows = [
+        ("people", f"{sizes['people']:,} of {people:,} are published, in {_crowds(release)}"),
+        ("people dropped", _share(losses.people_dropped, people)),
+        ("samples dropped", _share(losses.samples_dropped, samples)),
+        ("samples suppressed", _share(losses.samples_suppressed, samples)),
+    ]
+    if data.reading is not None and data.reading.rejects.total:
+        rejected = _share(data.reading.rejects.total, data.reading.rows)
+        rows.append(("rows not understood", f"{rejected}; incrowd describe tells why"))
+    lines = [f"{name:<22}{value}" for name, value in rows]
+    lines += _wrapped(f"{'published samples':<22}", _blur(release))
+    lines += ["", f"Verified, on the written files, {found.scope}:"]
+    for check in found.checks:
+        lines += _wrapped(f"  {check.name:<14}{'ok' if check.ok else '-':<4}", check.says)
+    lines += ["", "It holds against"]
+    for threat in manifest.holds_against:
+        lines += _wrapped("- ", threat)
+    lines.append("It does not hold against")
+    for threat in manifest.fails_against:
+        lines += _wrapped("- ", threat)
+    return lines
+
+
+def _wrapped(start: str, text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=start, subsequent_indent=" " * len(start))
+
+
+def _crowds(release: "Release") -> str:
+    crowd = release.trajectories.crowd
+    least, most = int(crowd.min()), int(crowd.max())
+    size = f"of {least:,} people" if least == most else f"of {least:,} to {most:,} people"
+    return f"{len(crowd):,} crowd{'' if len(crowd) == 1 else 's'} {size}"
+
+
+def _refuse(k: int, max_space: float | None, max_time: float | None) -> None:
+    """Refuse what makes no sense, whatever the data."""
+    if k < LEAST:
+        raise ArgumentError(f"--k must be at least {LEAST}, not {k}: alone, nobody hides")
+    for option, value in (("--max-space", max_space), ("--max-time", max_time)):
+        if value is not None and not 0 < value < math.inf:
+            raise ArgumentError(f"{option} must be above 0, not {value:g}")
+
+
+def _refuse_journal(journal: Path, output: Path) -> None:
+    """Refuse a checkpoint that would be published, or has no folder."""
+    if output.resolve() in (journal.resolve(), *journal.resolve().parents):
+        raise ArgumentError(f"{journal} lies in the release; the checkpoint must stay outside")
+    if not journal.parent.is_dir():
+        raise ArgumentError(f"cannot keep {journal}: there is no folder {journal.parent}")
+
+
+def _whole(option: str, value: float | None, unit: float, short: str, name: str) -> int | None:
+    """Give a threshold in whole cells or slots, rounded down."""
+    if value is None:
+        return None
+    number = min(math.floor(value / unit + 1e-9), _WIDEST)
+    if number < 1:
+        raise ArgumentError(
+            f"{option} {value:g} {short} is less than a {name} of the grid ({unit:g} {short}); "
+            "no sample is smaller than that"
+        )
+    if not math.isclose(number * unit, value) and number < _WIDEST:
+        say(f"note: {option} is taken as {number * unit:g} {short}, which is {number:,} {name}s")
+    return number
+
+
+@contextlib.contextmanager
+def _keeping(journal: Path) -> Iterator[None]:
+    """Say what is kept when something ends the run that the same command can go on from."""
+    try:
+        yield
+    except (KeyboardInterrupt, MemoryError, OSError) as error:
+        if isinstance(error, KeyboardInterrupt):
+            say("incrowd: interrupted; nothing was published")
+        if journal.exists():
+            say(
+                f"{journal} keeps what was done: run the same command again to go on from there, "
+                "or delete it. It tells about the input; do not share it."
+            )
+        raise
+
+
+def _noticing(
+    journal: Path, show: Callable[[str, int, int], None]
+) -> Callable[[str, int, int], None]:
+    """Say, once work goes on, that it goes on from where an earlier run ended."""
+    waiting = journal.exists()
+
+    def update(stage: str, done: int, total: int) -> None:
+        nonlocal waiting
+        if waiting:
+            waiting = False
+            say(f"going on from {journal}")
+        show(stage, done, total)
+
+    return update
+
+
+def _refuted(error: VerificationError, *, as_json: bool) -> None:
+    """Say which checks failed, and end with the status for no."""
+    found = error.verification
+    print(
+        json.dumps({"ok": False, "release": None, "verification": found.to_dict()}, indent=2)
+        if as_json
+        else found
+    )
+    names = ", ".join(check.name for check in found.failed)
+    say(
+        f"incrowd: the release did not pass its verification ({names}) and was removed; "
+        f"nothing is under {found.path}"
+    )
+    raise typer.Exit(1) from error
+
+
+def _blur(release: "Release") -> str:
+    """Say how wide and how long published samples are."""
+    import numpy as np
+
+    trajectories = release.trajectories
+    x0, x1, y0, y1, t0, t1 = trajectories.columns
+    weight = np.repeat(trajectories.crowd, trajectories.lengths())
+    wide = np.repeat(np.maximum(x1 - x0, y1 - y0), weight) * trajectories.frame.cell / 1000
+    long = np.repeat(t1 - t0, weight) * trajectories.frame.slot / 60
+    ends = [np.quantile(of, (0.5, 0.9)) for of in (wide, long)]
+    (km, kms), (minutes, most) = ends
+    return (
+        f"half are up to {km:.3g} km wide and {minutes:,.0f} min long, nine in ten up to "
+        f"{kms:.3g} km and {most:,.0f} min"
+    )
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part:,} of {whole:,} ({part / whole:.1%})" if part else f"none of {whole:,}"
+
+
+def _plain(data: "Trajectories", done: "Publication", record: Path | None) -> dict[str, Any]:
+    """Give everything for machines."""
+    manifest = done.manifest
+    return {
+        "ok": True,
+        "release": str(done.path),
+        "record": None if record is None else str(record),
+        "people": len(data),
+        "samples": data.samples,
+        "published": dict(manifest.sizes),
+        "losses": dict(manifest.losses),
+        "method": manifest.method,
+        "settings": dict(manifest.settings),
+        "frame": dict(manifest.frame),
+        "verification": done.verification.to_dict(),
+        "holds_against": list(manifest.holds_against),
+        "fails_against": list(manifest.fails_against),
+        "reading": None if data.reading is None else data.reading.as_dict(),
+    }
+
+
+def _next(context: typer.Context, done: "Publication", record: Path | None) -> list[str]:
+    """Say where everything is, and how to verify it again."""
+    lines = [f"The release is in {done.path}."]
+    if record is not None:
+        lines.append(f"The private record is {record}. Keep it in the house: it names everybody.")
+    words = ["verify", str(done.path), "--original", context.params["data"]]
+    words += [] if record is None else ["--record", str(record)]
+    again = shlex.join([itself(), *words, *_reading_words(context)])
+    return [*lines, f"Verify it again with:  {again}"]
+
+
+def _reading_words(context: typer.Context) -> list[str]:
+    """Give the options of reading as they were given, for a command that reads the same."""
+    own = {
+        "data", "output", "k", "variant", "reshape", "max_space", "max_time", "form", "record",
+        "checkpoint", "overwrite", "as_json",
+    }  # fmt: skip
+    words: list[str] = []
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name or "")
+        if option.name in own or source is None or source.name != "COMMANDLINE":
+            continue
+        value = context.params[option.name or ""]
+        words += [option.opts[0]] if value is True else [option.opts[0], str(value)]
+    return words

@@ -1,0 +1,276 @@
+import errno
+import json
+import shutil
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+import incrowd as library
+from incrowd.data.manifest import read_manifest
+from incrowd.evaluate.verification import failed
+from incrowd.evaluate.verify import verify
+
+PEOPLE = 41
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """Make a small city of people with telling identifiers, as a network would write it."""
+    folder = tmp_path_factory.mktemp("city")
+    library.write(library.synthesize("city", users=PEOPLE, seed=3), folder / "city.parquet")
+    rows = pl.read_parquet(folder / "city.parquet").select(
+        pl.format("msisdn-{}", pl.col("user").cast(pl.String).str.zfill(9)).alias("who"),
+        pl.col("timestamp").dt.strftime("%Y-%m-%d %H:%M:%S"),
+        "lat",
+        "lon",
+    )
+    rows.write_csv(folder / "calls.csv")
+    return folder / "calls.csv"
+
+
+@pytest.fixture
+def calls(original, tmp_path, monkeypatch):
+    """Go to a folder with nothing but the data."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(original, "calls.csv")
+    return tmp_path
+
+
+@pytest.fixture
+def anonymize(incrowd, calls):
+    """Anonymize the data into `release`."""
+
+    def command(*words):
+        return incrowd("anonymize", "calls.csv", "-o", "release", "--user", "who", *words)
+
+    return command
+
+
+def names(folder):
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+def refuted(*words, **how):
+    """Verify, and find something wrong."""
+    found = verify(*words, **how)
+    checks = [failed(one.name, "Torn.", {}) if one.name == "rows" else one for one in found.checks]
+    return replace(found, checks=tuple(checks))
+
+
+def full(*_, **__):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def interrupted(*_, **__):
+    raise KeyboardInterrupt
+
+
+def grouped(folder):
+    """Give the records of a release without their names."""
+    rows = pl.read_parquet(folder / "trajectories.parquet").drop("lon", "lat")
+    records = rows.group_by("person").agg(pl.all()).drop("person")
+    return sorted(map(repr, records.rows()))
+
+
+class TestAnonymize:
+    def test_publishes_what_was_verified_and_says_so(self, anonymize, calls):
+        status, out, err = anonymize("--record", "who.parquet")
+        assert (status, err) == (0, "")
+        assert names(calls) == ["calls.csv", "release", "who.parquet"]
+        lines = out.splitlines()
+        assert lines[0].startswith("people                40 of 41 are published, in 20 crowds of")
+        assert lines[1] == "people dropped        1 of 41 (2.4%)"
+        assert "  k-anonymity   ok  Every record is identical" in out
+        assert "  linkage       ok  In 27,500 trials" in out
+        assert "It holds against\n- record linkage" in out
+        assert "It does not hold against\n- attribute inference" in out
+        assert "The release is in release.\nThe private record is who.parquet." in out
+        assert (
+            lines[-1] == "Verify it again with:  incrowd verify release --original calls.csv "
+            "--record who.parquet --user who"
+        )
+
+    def test_the_next_command_works(self, anonymize, incrowd):
+        _, out, _ = anonymize("--record", "who.parquet", "--tz", "Europe/Paris", "--every-day")
+        words = out.splitlines()[-1].split("incrowd ")[1].split()
+        assert words[-5:] == ["--user", "who", "--tz", "Europe/Paris", "--every-day"]
+        status, out, _ = incrowd(*words)
+        assert status == 0
+        assert "not checked" not in out
+
+    @pytest.mark.parametrize("form", ["parquet", "csv"])
+    def test_no_identifier_is_in_any_byte(self, anonymize, calls, form):
+        assert anonymize("--format", form)[0] == 0
+        assert names(calls / "release") == ["manifest.json", f"trajectories.{form}"]
+        for file in (calls / "release").iterdir():
+            content = file.read_bytes()
+            assert b"msisdn" not in content
+            assert b"calls" not in content
+
+    def test_json_is_one_object(self, anonymize):
+        status, out, err = anonymize("--json", "--k", 3, "--reshape", "union", "--variant", "loose")
+        found = json.loads(out)
+        assert (status, err, found["ok"], found["release"]) == (0, "", True, "release")
+        assert found["people"] == found["published"]["people"] == PEOPLE
+        assert found["losses"]["people_dropped"] == 0
+        assert found["verification"]["ok"]
+        assert found["record"] is None
+        settings = found["settings"]
+        assert (settings["k"], settings["reshape"], settings["variant"]) == (3, "union", "loose")
+
+    def test_thresholds_are_metres_and_minutes(self, anonymize, calls):
+        status, out, err = anonymize("--max-space", 1250, "--max-time", 90, "--slot", 120)
+        assert status == 0
+        assert err == "note: --max-space is taken as 1200 m, which is 12 cells\n"
+        settings = read_manifest(calls / "release").settings
+        assert (settings["max_space"], settings["max_time"]) == (12, 45)
+        assert "samples suppressed    none" not in out
+
+    def test_a_threshold_beyond_everything_suppresses_nothing(self, anonymize):
+        status, out, _ = anonymize("--max-space", "1e300", "--max-time", "1e300")
+        assert status == 0
+        assert "samples suppressed    none" in out
+
+    def test_rows_that_were_not_understood_are_counted(self, anonymize, calls):
+        with (calls / "calls.csv").open("a") as file:
+            file.write("msisdn-000000001,noon,7.5,-5.5\n")
+        assert "rows not understood   1 of" in anonymize()[1]
+
+    def test_a_release_can_be_replaced(self, anonymize, calls):
+        assert anonymize()[0] == 0
+        first = read_manifest(calls / "release")
+        assert anonymize("--overwrite", "--k", 3)[0] == 0
+        second = read_manifest(calls / "release")
+        assert (first.settings["k"], second.settings["k"]) == (2, 3)
+        assert names(calls) == ["calls.csv", "release"]
+
+    def test_a_large_k_is_noted(self, anonymize):
+        status, _, err = anonymize("--k", 1001)
+        assert status == 2
+        assert err.startswith("note: k = 1,001 is large")
+
+
+class TestHelp:
+    def test_has_an_example(self, incrowd):
+        status, out, _ = incrowd("anonymize", "--help")
+        assert status == 0
+        assert "incrowd anonymize cdr.csv --k 2 -o release" in out.split("Example:")[1]
+
+
+class TestWrongUse:
+    @pytest.mark.parametrize(
+        ("words", "text"),
+        [
+            (["--k", 42], "41 people cannot hide in a crowd of 42"),
+            (["--k", 1], "--k must be at least 2, not 1"),
+            (["--k", 0], "--k must be at least 2, not 0"),
+            (["--k", -3], "--k must be at least 2, not -3"),
+            (["--max-space", 0], "--max-space must be above 0, not 0"),
+            (["--max-space", -5], "--max-space must be above 0, not -5"),
+            (["--max-space", "nan"], "--max-space must be above 0, not nan"),
+            (["--max-time", 0], "--max-time must be above 0, not 0"),
+            (["--max-time", "inf"], "--max-time must be above 0, not inf"),
+            (["--max-space", 99], "--max-space 99 m is less than a cell of the grid (100 m)"),
+            (["--max-time", 0.5], "--max-time 0.5 min is less than a slot of the grid (1 min)"),
+            (["--record", "release/who.parquet"], "the private record must stay outside"),
+            (["--record", "no/who.parquet"], "there is no folder no"),
+            (["--record", "who.csv"], "name it like who.parquet"),
+            (["--checkpoint", "release/journal"], "the checkpoint must stay outside"),
+            (["--checkpoint", "no/journal"], "there is no folder no"),
+            (["-o", "no/release"], "there is no folder no"),
+            (["-o", "calls.csv"], "calls.csv exists already"),
+            (["-o", "."], "is no name for a release"),
+            (["--k", 20, "--max-space", 100, "--max-time", 1], "suppression left nothing"),
+            (["--user", "nobody"], "nobody"),
+        ],
+    )
+    def test_is_one_message_and_2_and_leaves_nothing(self, anonymize, calls, words, text):
+        status, out, err = anonymize(*words)
+        assert (status, out) == (2, "")
+        assert text in err
+        assert err.startswith("incrowd: ")
+        assert err.count("\n") == 1
+        assert names(calls) == ["calls.csv"]
+
+    @pytest.mark.parametrize(
+        "words", [["--k", "x"], ["--variant", "odd"], ["--reshape", "odd"], ["--format", "xls"]]
+    )
+    def test_is_2_where_the_word_is_unknown(self, anonymize, calls, words):
+        status, out, err = anonymize(*words)
+        assert (status, out) == (2, "")
+        assert f"Invalid value for '{words[0]}'" in err
+        assert names(calls) == ["calls.csv"]
+
+    @pytest.mark.parametrize("words", [[], ["--overwrite"]])
+    def test_what_is_there_is_refused_before_reading(self, incrowd, calls, words):
+        (calls / "release").mkdir()
+        (calls / "release" / "mine").touch()
+        status, _, err = incrowd("anonymize", "missing.csv", "-o", "release", *words)
+        assert status == 2
+        assert "missing" not in err
+        assert names(calls / "release") == ["mine"]
+
+    @pytest.mark.parametrize("where", ["write_release", "amend_release", "_name"])
+    def test_a_full_disk_is_2(self, anonymize, calls, monkeypatch, where):
+        monkeypatch.setattr(f"incrowd.protect.publish.{where}", full)
+        status, out, err = anonymize("--record", "who.parquet")
+        assert (status, out) == (2, "")
+        assert err.count("incrowd: cannot write release: the disk is full") == 1
+        assert set(names(calls)) <= {"calls.csv", "release.checkpoint"}
+
+    def test_the_checkpoint_of_another_run_is_refused_and_kept(self, anonymize, calls):
+        (calls / "release.checkpoint").write_bytes(b"of another run")
+        status, out, err = anonymize()
+        assert (status, out) == (2, "")
+        assert "release.checkpoint" in err
+        assert (calls / "release.checkpoint").read_bytes() == b"of another run"
+        assert names(calls) == ["calls.csv", "release.checkpoint"]
+
+
+class TestRefuted:
+    def test_is_1_and_nothing_is_published(self, anonymize, calls, monkeypatch):
+        monkeypatch.setattr("incrowd.protect.publish.verify", refuted)
+        status, out, err = anonymize("--record", "who.parquet")
+        assert status == 1
+        assert "rows          FAILED       Torn." in out
+        assert err == (
+            "incrowd: the release did not pass its verification (rows) and was removed; "
+            "nothing is under release\n"
+        )
+        assert names(calls) == ["calls.csv"]
+
+    def test_is_said_to_machines(self, anonymize, monkeypatch):
+        monkeypatch.setattr("incrowd.protect.publish.verify", refuted)
+        status, out, _ = anonymize("--json")
+        found = json.loads(out)
+        assert (status, found["ok"], found["release"]) == (1, False, None)
+        assert not found["verification"]["ok"]
+
+
+class TestInterrupted:
+    def test_is_130_and_the_same_command_goes_on(self, anonymize, calls, monkeypatch):
+        with monkeypatch.context() as patch:
+            patch.setattr("incrowd.protect.publish.write_release", interrupted)
+            status, out, err = anonymize("--json")
+        assert (status, out) == (130, "")
+        assert "interrupted; nothing was published" in err
+        assert "release.checkpoint keeps what was done: run the same command again" in err
+        assert names(calls) == ["calls.csv", "release.checkpoint"]
+        status, _, err = anonymize("--json")
+        assert (status, err) == (0, "going on from release.checkpoint\n")
+        assert names(calls) == ["calls.csv", "release"]
+        resumed = grouped(calls / "release")
+        assert anonymize("--json", "--overwrite")[0] == 0
+        assert grouped(calls / "release") == resumed
+
+    def test_before_anything_was_done_keeps_nothing(self, anonymize, calls, monkeypatch):
+        monkeypatch.setattr("incrowd.protect.glove.glove", interrupted)
+        status, _, err = anonymize()
+        assert (status, err) == (130, "incrowd: interrupted; nothing was published\n")
+        assert names(calls) == ["calls.csv"]
+
+    def test_the_checkpoint_can_be_elsewhere(self, anonymize, calls, monkeypatch):
+        monkeypatch.setattr("incrowd.protect.publish.write_release", interrupted)
+        assert anonymize("--checkpoint", "journal")[0] == 130
+        assert names(calls) == ["calls.csv", "journal"]

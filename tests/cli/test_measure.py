@@ -1,0 +1,119 @@
+import json
+
+import polars as pl
+import pytest
+
+import incrowd as library
+
+
+@pytest.fixture(scope="module")
+def city(tmp_path_factory):
+    """Make a small city."""
+    file = tmp_path_factory.mktemp("city") / "city.parquet"
+    library.write(library.synthesize("city", users=40, seed=3), file)
+    return file
+
+
+@pytest.fixture
+def twins(tmp_path):
+    """Make four people, two of whom did the same."""
+    lines = ["user,timestamp,lat,lon"]
+    lines += [f"{who},2012-03-05 07:31,5.3364,-4.0267" for who in ("ann", "bob")]
+    lines += ["cat,2012-03-05 08:31,5.3364,-4.0267", "dan,2012-03-05 07:31,5.3464,-4.0267"]
+    (tmp_path / "calls.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path / "calls.csv"
+
+
+class TestMeasure:
+    def test_says_how_hard_it_is_to_hide(self, incrowd, city):
+        status, out, err = incrowd("measure", city)
+        assert (status, err) == (0, "")
+        lines = out.splitlines()
+        assert lines[0] == "people                40"
+        assert lines[3].split() == [
+            "k-gap", "mean", "median", "quarter", "3", "quarters", "80", "%", "most",
+        ]  # fmt: skip
+        assert lines[4].startswith("k = 2  ")
+        assert "would have to grow by 20 km and 8 h or more" in " ".join(lines)
+        assert "k = 2: nobody is k-anonymous already." in out
+
+    def test_figures_are_those_of_the_library(self, incrowd, city):
+        found = json.loads(incrowd("measure", city, "--k", "5,2,2", "--json")[1])
+        assert (found["people"], found["cell_m"], found["slot_s"]) == (40, 100, 60)
+        assert [each["k"] for each in found["k_gap"]] == [2, 5]
+        data = library.read(city)
+        for each in found["k_gap"]:
+            table = library.k_gap(data, each["k"])
+            assert each["mean"] == pytest.approx(table["k_gap"].mean())
+            assert each["median"] == pytest.approx(table["k_gap"].median())
+            assert each["percentile_80"] == table["k_gap"].quantile(0.8, "linear")
+            assert each["most"] == table["k_gap"].max()
+            share = (table["temporal"] > table["spatial"]).mean()
+            assert each["time_above_space"] == pytest.approx(share)
+
+    def test_means_kilometres_and_minutes(self, incrowd, twins):
+        found = json.loads(incrowd("measure", twins, "--json")[1])["k_gap"][0]
+        assert (found["already_hidden"], found["least"]) == (0.5, 0)
+        # Cat is an hour from ann and bob, dan eleven or twelve cells; half have nothing to lose.
+        assert found["time_above_space"] == 0.25
+        assert found["median_minutes"] == found["median_km"] == 0
+        assert found["most"] == pytest.approx(60 / 480 / 2)
+        assert "50.0% of people are k-anonymous already" in incrowd("measure", twins)[1]
+
+    @pytest.mark.parametrize("name", ["gaps.csv", "gaps.parquet"])
+    def test_writes_a_row_a_person_and_warns(self, incrowd, twins, tmp_path, name):
+        output = tmp_path / name
+        status, _, err = incrowd("measure", twins, "-o", output)
+        assert status == 0
+        assert f"wrote 4 rows to {output}" in err
+        assert f"PRIVACY WARNING: {output} holds the identifiers" in err
+        table = pl.read_csv(output) if name.endswith("csv") else pl.read_parquet(output)
+        assert table.columns == ["user", "k_gap", "spatial", "temporal"]
+        assert table["user"].to_list() == ["ann", "bob", "cat", "dan"]
+        assert table["k_gap"][2] == pytest.approx(60 / 480 / 2)
+
+    def test_writes_a_row_a_person_and_k(self, incrowd, twins, tmp_path):
+        incrowd("measure", twins, "--k", "2,3", "-o", tmp_path / "gaps.parquet")
+        table = pl.read_parquet(tmp_path / "gaps.parquet")
+        assert table.columns == ["user", "k", "k_gap", "spatial", "temporal"]
+        assert table["k"].to_list() == [2, 3] * 4
+
+    def test_replaces_a_file_only_by_force(self, incrowd, twins, tmp_path):
+        output = tmp_path / "gaps.csv"
+        output.write_text("mine")
+        assert incrowd("measure", twins, "-o", output)[0] == 2
+        assert output.read_text() == "mine"
+        assert incrowd("measure", twins, "-o", output, "--force")[0] == 0
+
+
+class TestHelp:
+    def test_has_an_example(self, incrowd):
+        status, out, _ = incrowd("measure", "--help")
+        assert status == 0
+        assert "incrowd measure cdr.csv --k 2,5,10" in out.split("Example:")[1]
+
+
+class TestWrongUse:
+    @pytest.mark.parametrize(
+        ("words", "text"),
+        [
+            (["--k", "x"], "--k takes whole numbers separated by commas, like 2,5,10, not 'x'"),
+            (["--k", "2,"], "--k takes whole numbers"),
+            (["--k", "2.5"], "--k takes whole numbers"),
+            (["--k", "1"], "k must be a whole number from 2"),
+            (["--k", "2,0"], "k must be a whole number from 2"),
+            (["--k", "5"], "nobody has 4 others among 4 people"),
+            (["-o", "gaps.txt"], "must end in"),
+            (["-o", "no/gaps.csv"], "there is no folder no"),
+        ],
+    )
+    def test_is_one_message_and_2_and_leaves_nothing(
+        self, incrowd, twins, monkeypatch, words, text
+    ):
+        monkeypatch.chdir(twins.parent)
+        status, out, err = incrowd("measure", "calls.csv", *words)
+        assert (status, out) == (2, "")
+        assert err.startswith("incrowd: ")
+        assert text in err
+        assert err.count("\n") == 1
+        assert list(twins.parent.iterdir()) == [twins]
