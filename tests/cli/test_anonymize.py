@@ -213,7 +213,7 @@ class TestWrongUse:
 
     @pytest.mark.parametrize("where", ["write_release", "amend_release", "_name"])
     def test_a_full_disk_is_2(self, anonymize, calls, monkeypatch, where):
-        monkeypatch.setattr(f"incrowd.protect.publish.{where}", full)
+        monkeypatch.setattr(f"incrowd.evaluate.publish.{where}", full)
         status, out, err = anonymize("--record", "who.parquet")
         assert (status, out) == (2, "")
         assert err.count("incrowd: cannot write release: the disk is full") == 1
@@ -230,7 +230,7 @@ class TestWrongUse:
 
 class TestRefuted:
     def test_is_1_and_nothing_is_published(self, anonymize, calls, monkeypatch):
-        monkeypatch.setattr("incrowd.protect.publish.verify", refuted)
+        monkeypatch.setattr("incrowd.evaluate.publish.verify", refuted)
         status, out, err = anonymize("--record", "who.parquet")
         assert status == 1
         assert "rows          FAILED       Torn." in out
@@ -241,7 +241,7 @@ class TestRefuted:
         assert names(calls) == ["calls.csv"]
 
     def test_is_said_to_machines(self, anonymize, monkeypatch):
-        monkeypatch.setattr("incrowd.protect.publish.verify", refuted)
+        monkeypatch.setattr("incrowd.evaluate.publish.verify", refuted)
         status, out, _ = anonymize("--json")
         found = json.loads(out)
         assert (status, found["ok"], found["release"]) == (1, False, None)
@@ -251,7 +251,7 @@ class TestRefuted:
 class TestInterrupted:
     def test_is_130_and_the_same_command_goes_on(self, anonymize, calls, monkeypatch):
         with monkeypatch.context() as patch:
-            patch.setattr("incrowd.protect.publish.write_release", interrupted)
+            patch.setattr("incrowd.evaluate.publish.write_release", interrupted)
             status, out, err = anonymize("--json")
         assert (status, out) == (130, "")
         assert "interrupted; nothing was published" in err
@@ -271,6 +271,6 @@ class TestInterrupted:
         assert names(calls) == ["calls.csv"]
 
     def test_the_checkpoint_can_be_elsewhere(self, anonymize, calls, monkeypatch):
-        monkeypatch.setattr("incrowd.protect.publish.write_release", interrupted)
+        monkeypatch.setattr("incrowd.evaluate.publish.write_release", interrupted)
         assert anonymize("--checkpoint", "journal")[0] == 130
         assert names(calls) == ["calls.csv", "journal"]

@@ -20,8 +20,8 @@ from incrowd.errors import ArgumentError, VerificationError
 
 if TYPE_CHECKING:
     from incrowd.data.trajectories import Trajectories
+    from incrowd.evaluate.publish import Publication
     from incrowd.protect.glove import Release
-    from incrowd.protect.publish import Publication
 
 __all__ = ["anonymize", "itself", "lines_of", "stages"]
 
@@ -100,7 +100,7 @@ def anonymize(
     """
     _refuse(k, max_space, max_time)
     import incrowd
-    from incrowd.protect.publish import publish, refuse_places
+    from incrowd.evaluate.publish import publish, refuse_places
 
     refuse_places(output, record=record, overwrite=overwrite)
     journal = checkpoint or output.with_name(f"{output.name}.checkpoint")

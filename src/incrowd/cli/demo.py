@@ -25,7 +25,7 @@ def demo(
     Example:  `incrowd demo`
     """
     import incrowd
-    from incrowd.protect.publish import publish, refuse_places
+    from incrowd.evaluate.publish import publish, refuse_places
 
     output.mkdir(parents=True, exist_ok=True)
     file, folder = output / "city.parquet", output / "release"

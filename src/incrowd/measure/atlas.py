@@ -65,8 +65,12 @@ def draw(
     zone, hulls = zones_of(x, y, np.bincount(code, minlength=len(found)), zones)
     first, last = int(t0.min()), int(t1.max())
     width = max(NARROWEST, -(-(last - first) // bins))
+    left, right, low, high = hulls
     atlas = Atlas(
-        *hulls,
+        x0=left,
+        x1=right,
+        y0=low,
+        y1=high,
         zones=len(hulls[0]),
         bins=-(-(last - first) // width),
         first=first,

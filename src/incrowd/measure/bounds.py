@@ -31,9 +31,9 @@ __all__ = [
     "count_features",
     "fill_rows",
     "is_longer",
-    "thick_bound",
     "set_row",
     "thick_at",
+    "thick_bound",
     "thickness",
 ]
 

@@ -123,7 +123,7 @@ def nearest_sample(
 
 
 @inner
-def cost(
+def cost(  # noqa: C901
     a: Boxes,
     a0: int,
     a1: int,
@@ -192,7 +192,7 @@ def cost(
 
 
 @inner
-def cost_of_cells(
+def cost_of_cells(  # noqa: C901
     a: Boxes,
     a0: int,
     a1: int,
@@ -200,7 +200,7 @@ def cost_of_cells(
     b0: int,
     b1: int,
     scale: Scale,
-    bounds: bool,
+    bounds: bool,  # noqa: FBT001
     near: NDArray[np.uint8],
     late: NDArray[np.uint8],
     space_step: int,

@@ -203,7 +203,8 @@ def _mean(top: NDArray[np.int64], bottom: NDArray[np.int64]) -> NDArray[np.float
     quotients = top.astype(np.longdouble) / bottom
     mean = quotients.sum(axis=1) / number
     wrong = mean * (number + 2) * np.finfo(np.longdouble).eps
-    low, high = (mean - wrong).astype(np.float64), (mean + wrong).astype(np.float64)
+    low: NDArray[np.float64] = (mean - wrong).astype(np.float64)
+    high = (mean + wrong).astype(np.float64)
     for row in np.flatnonzero(low != high):
         pairs = zip(top[row].tolist(), bottom[row].tolist(), strict=True)
         low[row] = float(sum(Fraction(a, b) for a, b in pairs) / number)

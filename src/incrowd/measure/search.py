@@ -318,7 +318,7 @@ def _look_down(
 
 
 @inner
-def _gather_shorter(
+def _gather_shorter(  # noqa: C901
     chunk: int,
     queries: NDArray[np.int64],
     alive: NDArray[np.bool_],
@@ -407,7 +407,7 @@ def _bins(queries: NDArray[np.int64], world: World) -> tuple[NDArray[np.uint16],
 
 
 @inner
-def _gather_longer(
+def _gather_longer(  # noqa: C901, PLR0912
     query: int, q: int, scope: int, keep: int, low: int, high: int, world: World, heap: Heap
 ) -> None:
     """Find the candidates that are longer than a query, one by one."""
@@ -416,6 +416,9 @@ def _gather_longer(
     feature, features = slots.feature, slots.features
     zones, counts, limits = world.features.zone, world.features.count, heap.limit
     unit = scale.space_unit * world.atlas.space_step
+    time_unit = scale.time_unit * world.atlas.time_step
+    base, cells, late = len(world.base.t0), slots.cells, world.late[query]
+    base_bin, merged_bin = world.base.bin, world.merged.bin
     near = np.empty(world.table.shape[1], np.uint8)
     for f in range(len(near)):
         near[f] = world.table[query // LANES, f, query % LANES]
@@ -435,29 +438,31 @@ def _gather_longer(
                     break
             if space * unit > most + scale.space_unit * thick[other]:
                 continue
-            total = _bound(query, other, near, float(unit * space), most, world)
+            if cells[other]:
+                total = float(unit * space)
+                left = (most - total) / time_unit if time_unit else np.inf
+                if start[other] >= base:
+                    bins = merged_bin[start[other] - base : end[other] - base]
+                else:
+                    bins = base_bin[start[other] : end[other]]
+                total += time_unit * add_times(late, bins, left)
+            else:
+                total = _bound(query, other, near, most, world)
+            if total > most:
+                continue
             value = max(0.0, total / whole * SAFE)
         if value <= limits[q]:
             _push(value, other, keep, q, heap, node)
 
 
 @inner
-def _bound(
-    query: int, other: int, near: NDArray[np.uint8], space: float, most: float, world: World
-) -> float:
-    """Bound the cost of a longer trajectory with a query, as a sum of efforts.
-
-    What it costs in space alone is known, and holds where the longer one has single cells.
-    """
+def _bound(query: int, other: int, near: NDArray[np.uint8], most: float, world: World) -> float:
+    """Bound the cost of a longer trajectory that has boxes, as a sum of efforts."""
     slots, scale, atlas = world.slots, world.scale, world.atlas
     start, end, base = slots.start[other], slots.end[other], len(world.base.t0)
     late, boxes = world.late[query], world.base
     if start >= base:
         boxes, start, end = world.merged, start - base, end - base
-    if slots.cells[other]:
-        unit = scale.time_unit * atlas.time_step
-        left = (most - space) / unit if unit else np.inf
-        return space + unit * add_times(late, boxes.bin[start:end], left)
     share = slots.crowd[query] / (slots.crowd[query] + slots.crowd[other])
     cells = slots.cells[query]
     return thick_bound(boxes, start, end, near, late, share, cells, atlas, scale, most, np.empty(0))
@@ -529,8 +534,11 @@ def _guess(query: int, scope: int, near: int, world: World) -> float:
     heap, queries = _heap(1, 2 * keep + LANES), np.full(1, query, np.int64)
     bins, number = _bins(queries, world)
     alive = np.ones(1, np.bool_)
-    for chunk in range(max(0, home - 1), min(chunks, home + 2)):
+    first, last = max(0, home - 1), min(chunks, home + 2)
+    for chunk in range(first, last):
         _gather_shorter(chunk, queries, alive, bins, number, scope, keep, world, heap)
+    if scope != SHORTER:
+        _gather_longer(query, 0, scope, keep, first * LANES, last * LANES, world, heap)
     _shrink(keep, 0, heap, world.slots.node)
     count = heap.count[0]
     _sort(heap.value[0], heap.slot[0], 0, count, world.slots.node)

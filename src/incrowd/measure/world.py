@@ -92,23 +92,27 @@ def lay_out(
     if bounds:
         step = LANES * LANES  # no two threads write under the same chunk
         jobs = ((low, min(low + step, n)) for low in range(0, n, step))
-        for _ in on_threads(
-            threads,
-            lambda job: fill_rows(*job, slots, boxes, drawn, scale, table, tops, late),
-            jobs,
-        ):
+
+        def fill(job: tuple[int, int]) -> None:
+            fill_rows(job[0], job[1], slots, boxes, drawn, scale, table, tops, late)
+
+        for _ in on_threads(threads, fill, jobs):
             pass
-    none = read_only(Boxes(*(np.empty(0, column.dtype) for column in boxes)))
+    none = read_only(Boxes._make(np.empty(0, column.dtype) for column in boxes))
     return World(
         boxes, none, slots, Features(zones, counts), table, tops, late, drawn, scale, people, bounds
     )
 
 
 def on_threads(threads: int, work: Callable[[Any], T], jobs: Iterable[Any]) -> Iterator[T]:
-    """Do jobs on several threads; give the results in order, and few ahead of whoever takes them."""
+    """Do jobs on several threads; give the results in order, few of them ahead."""
     if threads == 1:
         yield from map(work, jobs)
         return
+    jobs = iter(jobs)
+    for job in jobs:
+        yield work(job)  # here, so that kernels are compiled where an interruption ends it
+        break
     waiting: list[Any] = []
     with ThreadPoolExecutor(threads) as pool:
         try:
@@ -129,8 +133,9 @@ def scale_for(data: "Trajectories", stretch: "Stretch", *, bounds: bool) -> Scal
     whole = (stretch.space_weight + stretch.time_weight) * stretch.max_space * stretch.max_time
     if whole * people * 2 * longest >= 1 << 53 or stretch.max_space * (people + 1) >= 1 << 31:
         raise ArgumentError(
-            f"thresholds of {stretch.max_space} cells and {stretch.max_time} slots, {people} people "
-            f"and {longest} samples are too much for exact arithmetic; take larger cells or slots"
+            f"thresholds of {stretch.max_space} cells and {stretch.max_time} slots, {people} "
+            f"people and {longest} samples are too much for exact arithmetic; take larger cells "
+            "or slots"
         )
     spans = [
         int(end.max()) - int(start.min())
@@ -153,9 +158,8 @@ def boxes_of(
     none = np.empty(0, np.uint16)
     columns = data.columns
     reach = columns[5] if data.original else _reach(columns[5], data.offsets)
-    return read_only(
-        Boxes(*columns, reach, none if zone is None else zone, none if bin_ is None else bin_)
-    )
+    codes = [none if code is None else code for code in (zone, bin_)]
+    return read_only(Boxes._make([*columns, reach, *codes]))
 
 
 def read_only(boxes: Boxes) -> Boxes:
@@ -163,7 +167,7 @@ def read_only(boxes: Boxes) -> Boxes:
     views = [column.view() for column in boxes]
     for view in views:
         view.flags.writeable = False
-    return Boxes(*views)
+    return Boxes._make(views)
 
 
 @compiled

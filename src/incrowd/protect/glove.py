@@ -253,7 +253,7 @@ def _check(
     """Refuse what makes no sense before any work is done."""
     from incrowd.protect.greedy import Rules
 
-    if k != int(k) or k < 2:
+    if k != int(k) or k < 2:  # noqa: PLR2004
         raise ArgumentError(f"k must be a whole number of at least 2, not {k!r}")
     if variant not in VARIANTS:
         raise ArgumentError(f"the variant must be one of {VARIANTS}, not {variant!r}")
@@ -303,11 +303,10 @@ def _release(data: Trajectories, run: "Run", settings: dict[str, Any]) -> Releas
     trajectories = Trajectories(
         columns, offsets, data.frame, crowd=crowd[published].astype(np.int32)
     )
-    count = lambda mask: int(data.crowd[mask].sum())  # noqa: E731
     losses = Losses(
-        people_dropped=count(dropped),
-        people_left_over=count(dropped & ~empty),
-        people_emptied=count(dropped & empty),
+        people_dropped=int(data.crowd[dropped].sum()),
+        people_left_over=int(data.crowd[dropped & ~empty].sum()),
+        people_emptied=int(data.crowd[dropped & empty].sum()),
         samples_dropped=int(data.lengths()[dropped].sum()),
         samples_suppressed=int(_uncovered(data.columns, data.offsets, place, columns, offsets)),
         boxes_suppressed=int(log.counts[3]),

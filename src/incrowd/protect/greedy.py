@@ -384,7 +384,7 @@ def _join_now(node: int, world: World, rules: Rules, arena: Boxes, nodes: Nodes,
 def join_later(
     which: NDArray[np.int64], world: World, rules: Rules, nodes: Nodes, log: Log
 ) -> tuple[Boxes, NDArray[np.int64], int]:
-    """Merge what was put off; give the boxes, how many there are of each, and how many were lost."""
+    """Merge what was put off; give the boxes, the number of each, and how many were lost."""
     size = 0
     for node in which:
         size += _room_for(node, world, nodes, log)
@@ -450,7 +450,7 @@ def _settle(
 
 
 @compiled
-def advance(
+def advance(  # noqa: C901
     merges: int,
     world: World,
     rules: Rules,

@@ -12,7 +12,7 @@ import os
 import struct
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,7 @@ class Journal:
         self, path: str | os.PathLike[str], data: "Trajectories", settings: dict[str, Any]
     ) -> None:
         self.path = Path(path)
+        self._file: IO[bytes]
         head = {
             "kind": "incrowd checkpoint",
             "format": FORMAT,

@@ -94,7 +94,7 @@ def merge(
 
 
 @inner
-def _grow(
+def _grow(  # noqa: C901
     a: Boxes, a0: int, a1: int, na: int, b: Boxes, b0: int, b1: int, nb: int, scale: Scale
 ) -> Boxes:
     """Do both stages; give the boxes in the order of the shorter's samples."""

@@ -87,10 +87,9 @@ class Run:
         )
         self.nodes.start[:n], self.nodes.end[:n] = data.offsets[:-1], data.offsets[1:]
         self.nodes.crowd[:n] = data.crowd
-        self.log = Log(
-            *(np.zeros(n, kind) for kind in (np.int32, np.int32, np.int64, np.int64)),
-            np.zeros(5, np.int64),
-        )
+        numbers: list[Any] = [np.zeros(n, np.int32) for _ in range(2)]
+        numbers += [np.zeros(n, np.int64) for _ in range(2)]
+        self.log = Log._make([*numbers, np.zeros(5, np.int64)])
         self.features = self.world.features
         self.log.counts[FEATURES] = len(self.features.zone)
         self.arena = _arena(0)
@@ -178,7 +177,7 @@ class Run:
                 progress(done, len(later))
         before = [column[: log.counts[USED]] for column in self.arena]
         columns = [np.concatenate(pieces) for pieces in zip(before[:6], *parts, strict=False)]
-        self.arena = Boxes(*columns, *before[6:])
+        self.arena = Boxes._make([*columns, *before[6:]])
         log.counts[USED] = used
 
     def _due(self) -> NDArray[np.int64]:
@@ -200,16 +199,17 @@ class Run:
         return np.sort(waiting[soon])
 
     def _squeeze(self) -> None:
-        """Move everybody together, so that no search goes through the slots of those who are gone."""
+        """Move everybody together, so that no search goes through slots that are free."""
         world, standings, self._squeezed = self.world, self.standings, self.merges
         alive = squeeze(world, self.nodes, standings)
         size = max(1, -(-alive // LANES)) * LANES
-        slots = Slots(*(column[:size] for column in world.slots))
+        slots = Slots._make(column[:size] for column in world.slots)
         fresh = _standings(size, 0)
-        for new, old in zip(fresh[:5], standings[:5], strict=True):
+        pairs: list[tuple[Any, Any]] = list(zip(fresh[:5], standings[:5], strict=True))
+        for new, old in pairs:
             new[:alive] = old[:alive]
         lists = [column[:size] for column in standings[6:]]
-        self.standings = Standings(*fresh[:6], *lists)
+        self.standings = Standings._make([*fresh[:6], *lists])
         chunks = size // LANES
         self.world = world._replace(
             slots=slots,
@@ -255,7 +255,8 @@ class Run:
         need = int(counts[USED]) + max(1 << 16, 8 * longest)
         if need > 0.8 * len(self.arena.t0):
             larger = _arena(need * 3 // 2)
-            for new, old in zip(larger, self.arena, strict=True):
+            columns: list[tuple[Any, Any]] = list(zip(larger, self.arena, strict=True))
+            for new, old in columns:
                 new[: counts[USED]] = old[: counts[USED]]
             self.arena = larger
         features = _pack_features(world.slots, self.features, world.atlas.zones)
@@ -270,8 +271,8 @@ def lists_for(people: int) -> int:
 
 
 def _arena(size: int) -> Boxes:
-    kinds = [np.int32] * 7 + [np.uint16] * 2
-    return Boxes(*(np.empty(size, kind) for kind in kinds))
+    sides: list[Any] = [np.empty(size, np.int32) for _ in range(7)]
+    return Boxes._make([*sides, *(np.empty(size, np.uint16) for _ in range(2))])
 
 
 def _standings(size: int, listed: int) -> Standings:

@@ -8,10 +8,10 @@ import pytest
 import incrowd
 from incrowd.data.manifest import read_manifest, read_release
 from incrowd.errors import ArgumentError, OutputError, VerificationError
+from incrowd.evaluate import publish as module
+from incrowd.evaluate.publish import publish, threats
 from incrowd.evaluate.verification import failed
 from incrowd.evaluate.verify import verify
-from incrowd.protect import publish as module
-from incrowd.protect.publish import publish, threats
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 

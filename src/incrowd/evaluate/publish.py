@@ -131,7 +131,7 @@ def publish(
     --------
     >>> import tempfile
     >>> import incrowd
-    >>> from incrowd.protect.publish import publish
+    >>> from incrowd.evaluate.publish import publish
     >>> city = incrowd.synthesize("city", users=40, seed=7)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     done = publish(city, incrowd.glove(city, k=2), f"{folder}/release", draws=50)
