@@ -8,7 +8,7 @@ from incrowd.cli.app import app
 from incrowd.cli.console import progress, run
 from incrowd.errors import DataWarning, InputError, OutputError, PrivacyWarning
 
-COMMANDS = ["demo", "synth", "describe", "convert", "verify"]
+COMMANDS = ["demo", "synth", "describe", "convert", "measure", "anonymize", "verify"]
 
 
 def failing(error):
