@@ -1,12 +1,16 @@
+import contextlib
 from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import incrowd
 import naive
 import strategies
+from incrowd.measure import atlas
 from incrowd.measure.stretch import Stretch
+from incrowd.protect import glove, run
 from strategies import Case
 
 LOSSES = (
@@ -100,6 +104,19 @@ def during(*spans):
     return [(0, 1, 0, 1, *span) for span in spans]
 
 
+@contextlib.contextmanager
+def coarse(zones, bins, listed):
+    """Let bounds be as coarse, and lists as short, as told; bins may be a single slot."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(atlas, "ZONES", zones)
+        patch.setattr(atlas, "BINS", bins)
+        patch.setattr(atlas, "NARROWEST", 1)
+        patch.setattr(run, "lists_for", lambda _: listed)
+        patch.setattr(run, "TOGETHER", 3)
+        patch.setattr(glove, "FEWEST", 1)
+        yield
+
+
 class TestLikeTheOracle:
     @settings(max_examples=1200)
     @given(strategies.cases(strategies.collisions()))
@@ -145,6 +162,35 @@ class TestHowItIsComputed:
         alone = found(released(case, threads=1))
         for way in self.WAYS:
             assert found(released(case, **way)) == alone, way
+
+    @settings(max_examples=400)
+    @given(
+        strategies.cases(strategies.collisions()),
+        st.sampled_from([1, 2, 5]),
+        st.sampled_from([1, 3, 40]),
+        st.sampled_from([1, 2, 7]),
+    )
+    def test_a_coarse_map_and_short_lists_do_not_matter(self, case, zones, bins, listed):
+        with coarse(zones, bins, listed):
+            assert found(released(case)) == expected(case)
+
+    @pytest.mark.parametrize("off", ["near", "stop", "small"])
+    def test_no_single_shortcut_matters(self, off, monkeypatch):
+        case = Case(incrowd.synthesize("city", users=60, seed=8), k=3)
+        whole, scale = found(released(case)), Stretch.scale
+        monkeypatch.setattr(
+            Stretch, "scale", lambda stretch, **on: scale(stretch, **on | {off: False})
+        )
+        assert found(released(case)) == whole
+
+    @pytest.mark.parametrize("k", [2, 3])
+    def test_many_do_not_matter(self, k):
+        # Several chunks, lists that are used up, slots that are moved together.
+        case = Case(incrowd.synthesize("city", users=300, seed=9), k=k)
+        slow = found(released(case, bounds=False))
+        assert found(released(case)) == slow
+        with coarse(8, 50, 2):
+            assert found(released(case, block=5)) == slow
 
     def test_identifiers_do_not_matter(self):
         rows = {"user": ["z", "a", "m", "z"], "x0": [0, 0, 9, 1], "y0": [0] * 4, "t0": [0, 1, 2, 3]}

@@ -39,6 +39,8 @@ RESHAPES = ("split", "union", "none")
 STEP = 500
 PATIENCE = 10.0
 """Merges are noted at least this often, in seconds; searching alone may take longer."""
+FEWEST = 16
+"""A list holds no fewer candidates than this, however little memory there is."""
 PROGRAM = 400 * 10**6
 """What Python and its libraries take before any data."""
 ANY = np.iinfo(np.int64).max
@@ -228,7 +230,7 @@ def fit(data: Trajectories, k: int, memory: str | int | None) -> dict[str, int]:
     limit = Memory.of(memory).limit
     merged = 36 * samples // 2 if k > 2 else 0  # noqa: PLR2004  pairs are merged at the end
     for part in (1, 2, 4, 8, 16):
-        listed = max(16, lists_for(people) // part)
+        listed = max(FEWEST, lists_for(people) // part)
         sizes = {"zones": ZONES // part, "bins": BINS // part, "listed": listed}
         rows = people * (sizes["zones"] + sizes["bins"])
         # Codes of places while the map is drawn, boxes and orders at the end.

@@ -123,7 +123,7 @@ class Journal:
 
 
 def fingerprint(data: "Trajectories") -> str:
-    """Give a hash of grid, samples and crowds; not of identifiers, which decide nothing."""
+    """Give a hash of samples and crowds; not of the grid or identifiers, which decide nothing."""
     digest = hashlib.sha256()
     for column in (*data.columns, data.offsets, data.crowd):
         digest.update(np.ascontiguousarray(column).data)
