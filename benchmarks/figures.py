@@ -14,6 +14,7 @@ GLOVE for each k, with and without suppression, and prints a table for each. How
 
 import argparse
 import json
+import resource
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -318,6 +319,8 @@ def show(name: str, data: "Trajectories", found: dict[str, Any], options: Any) -
     print("\n| step | time |\n|---|---|")
     for what, seconds in found["seconds"].items():
         print(f"| {what} | {seconds:.1f} s |")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+    print(f"\nPeak memory of all steps: {peak:.2f} GB.")
 
 
 def numbers(text: str) -> list[int]:

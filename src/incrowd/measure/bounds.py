@@ -8,9 +8,11 @@ share a chunk, and most chunks are left after space alone.
 
 Seen from the shorter (S), the features of every longer one are looked up in the one row of S.
 
-Boxes that are wider than a cell. If the longer's sample is wider by w (in space, or in time), a
-cell of it may lie up to w nearer; so w is taken off what its zone says. For 64 at a time only
-samples count for which w is small. Who is left is bounded again, sample by sample.
+Boxes that are wider than a cell. A box of the longer that is wider by w contains a cell in its
+zone, so what it has in common with the other is stretched to that cell at least; only what the box
+itself is stretched by may be less, by w times its part of the crowd. If the other's sample is a
+single cell, it must be stretched to the whole box, however near it is. In time, a box is known by
+its middle: whoever lies beside it must be stretched by half of the box, too (see `late_at`).
 """
 
 from typing import NamedTuple
@@ -19,28 +21,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.compiled import compiled, inner
-from incrowd.measure.atlas import Atlas, row_of
+from incrowd.measure.atlas import FAR, Atlas, row_of
 from incrowd.measure.effort import Boxes, Scale
 
 __all__ = [
     "LANES",
     "Features",
     "Slots",
+    "add_late",
     "add_times",
     "add_up",
+    "bound_each",
     "count_features",
     "fill_rows",
     "is_longer",
+    "near_at",
+    "only_cells",
     "set_row",
-    "thick_at",
-    "thick_bound",
-    "thickness",
+    "wide_at",
 ]
 
 LANES = 64
-THICK = 8
-"""A sample counts in the bound if it is no wider than one part in so many of the threshold."""
-SAFE = 1 - 1e-12
+WIDEST = 2**16 - 1
+"""A box that is wider is left out of the bound."""
+SAFE = 1 - 1e-10
 """What is computed in floating point is lowered by more than it can be wrong."""
 
 
@@ -60,19 +64,21 @@ class Slots(NamedTuple):
     full: NDArray[np.bool_]
     feature: NDArray[np.int64]
     features: NDArray[np.int64]
-    thick: NDArray[np.int64]
-    """How much wider than cells the samples are that count as features, added up."""
 
 
 class Features(NamedTuple):
-    """Zones with the number of samples in each, one trajectory after the other."""
+    """Zones with the number of samples in each, one trajectory after the other.
+
+    Samples that are wider than a cell are counted by themselves.
+    """
 
     zone: NDArray[np.uint16]
     count: NDArray[np.int32]
+    wide: NDArray[np.uint16]
 
 
 @inner
-def thick_at(boxes: Boxes, i: int, atlas: Atlas) -> tuple[int, int]:
+def wide_at(boxes: Boxes, i: int, atlas: Atlas) -> tuple[int, int]:
     """Tell how much wider than a cell a box is, in space and in time."""
     space = (boxes.x1[i] - boxes.x0[i]) + (boxes.y1[i] - boxes.y0[i])
     time = boxes.t1[i] - boxes.t0[i]
@@ -80,49 +86,44 @@ def thick_at(boxes: Boxes, i: int, atlas: Atlas) -> tuple[int, int]:
 
 
 @inner
-def thickness(
-    boxes: Boxes, start: int, end: int, atlas: Atlas, scale: Scale
-) -> tuple[int, int, int]:
-    """Add up how thick samples are: those that count as features, and all in space and time."""
-    space, all_space, all_time = 0, 0, 0
+def only_cells(boxes: Boxes, start: int, end: int, atlas: Atlas) -> bool:
+    """Tell whether no sample is wider than a cell, in space or in time."""
     for i in range(start, end):
-        wide, long = thick_at(boxes, i, atlas)
-        if wide <= scale.space // THICK:
-            space += wide
-        all_space += wide
-        all_time += long
-    return space, all_space, all_time
+        space, time = wide_at(boxes, i, atlas)
+        if space or time:
+            return False
+    return True
 
 
 @inner
 def count_features(
-    boxes: Boxes,
-    start: int,
-    end: int,
-    atlas: Atlas,
-    scale: Scale,
-    zone: NDArray[np.uint16],
-    count: NDArray[np.int32],
+    boxes: Boxes, start: int, end: int, atlas: Atlas, features: Features, used: int
 ) -> int:
-    """Write the features of a trajectory, those with most samples first; give their number."""
+    """Write the features of a trajectory, those with most samples first; give their number.
+
+    There are no more of them than samples.
+    """
+    zone, count, wide = features.zone[used:], features.count[used:], features.wide[used:]
     where = np.full(atlas.zones, -1, np.int32)
     number = 0
     for i in range(start, end):
-        wide, _ = thick_at(boxes, i, atlas)
-        if wide > scale.space // THICK:
-            continue
+        w, _ = wide_at(boxes, i, atlas)
         z = boxes.zone[i]
-        if where[z] < 0:
+        if w > WIDEST:
+            continue
+        if w == 0 and where[z] >= 0:
+            count[where[z]] += 1
+            continue
+        if w == 0:
             where[z] = number
-            zone[number], count[number] = z, 0
-            number += 1
-        count[where[z]] += 1
+        zone[number], count[number], wide[number] = z, 1, w
+        number += 1
     for f in range(1, number):
-        z, c, g = zone[f], count[f], f
+        z, c, w, g = zone[f], count[f], wide[f], f
         while g > 0 and count[g - 1] < c:
-            zone[g], count[g] = zone[g - 1], count[g - 1]
+            zone[g], count[g], wide[g] = zone[g - 1], count[g - 1], wide[g - 1]
             g -= 1
-        zone[g], count[g] = z, c
+        zone[g], count[g], wide[g] = z, c, w
     return number
 
 
@@ -171,53 +172,84 @@ def fill_rows(
 
 
 @inner
-def thick_bound(
+def near_at(near: float, wide: float, mine: float, cells: bool, most: float) -> float:  # noqa: FBT001
+    """Bound what a box costs in space that contains a cell from which `near` is known.
+
+    `mine` is the box's part of the crowd; `cells` tells that all samples of the other are cells.
+    """
+    return min(most, max(near, wide if cells else mine * wide) - mine * wide)
+
+
+@inner
+def late_at(late: float, long: float, na: int, nb: int, cells: bool, most: float) -> float:  # noqa: FBT001
+    """Bound what a box costs in time whose middle costs `late` with anybody of the other.
+
+    With Ea and Eb for the lengths of two boxes beyond a slot, and g for the gap between a's middle
+    and b, ``late <= g + Eb/(1+nb)``. Beside the middle (g > 0), the box around both is longer than
+    b by g and half of Ea. Where b holds the middle, it is longer than ``(1+nb) * late``, and by
+    that much less Ea the other must be stretched. A single slot is beside the middle or on it.
+    """
+    n, half = na + nb, (long + 1) / 2
+    if cells:
+        return min(most, max(late, half) - half + nb / n * long)
+    beside = late + (nb * (long - 1) - na * (long + 1)) / (2 * n)
+    around = na / n * max(0.0, (1 + nb) * late - long)
+    return min(most, max(0.0, late - na / n * long, min(beside, around)))
+
+
+@inner
+def add_late(
+    row: NDArray[np.uint8],
     boxes: Boxes,
     start: int,
     end: int,
+    na: int,
+    nb: int,
+    cells: bool,  # noqa: FBT001
+    atlas: Atlas,
+    longest: int,
+    limit: float,
+) -> float:
+    """Bound from time alone, in slots, the cost of a trajectory of boxes with one other."""
+    t0, t1, bins, total = boxes.t0, boxes.t1, boxes.bin, 0.0
+    thin, step, most = atlas.thin_t + 1, atlas.time_step, float(longest)
+    for begin in range(start, end, 16):
+        for i in range(begin, min(begin + 16, end)):
+            late, long = float(step * row[bins[i]]), float(t1[i] - t0[i] - thin)
+            total += late_at(late, long, na, nb, cells, most)
+        if total > limit:
+            break
+    return total
+
+
+@inner
+def bound_each(
+    boxes: Boxes,
+    start: int,
+    end: int,
+    na: int,
     near: NDArray[np.uint8],
     late: NDArray[np.uint8],
-    share: float,
+    nb: int,
     cells: bool,  # noqa: FBT001
     atlas: Atlas,
     scale: Scale,
-    limit: float,
     each: NDArray[np.float64],
-) -> float:
-    """Bound the efforts of the longer's samples, whatever their size, divided by the crowd.
+) -> None:
+    """Bound the effort of each of the longer's samples, whatever their size, by the shorter's rows.
 
-    `near` and `late` are the rows of the shorter, `share` is its part of the crowd, and `cells`
-    tells that its samples are single cells: then each must be stretched to the longer's box, and
-    the distance to it is at least that to its middle, less half of its length.
-
-    Writes the bound of each sample, as far as there is room, and gives their sum, no further than
-    the limit.
+    Divided by the crowd.
     """
     x0, x1, y0, y1, t0, t1 = boxes.x0, boxes.x1, boxes.y0, boxes.y1, boxes.t0, boxes.t1
     zone, bin_ = boxes.zone, boxes.bin
     thin, thin_t = atlas.thin_x + atlas.thin_y + 2, atlas.thin_t + 1
-    space_step, time_step = atlas.space_step, atlas.time_step
-    widest, longest = float(scale.space), float(scale.time)
-    space_unit, time_unit, room = scale.space_unit, scale.time_unit, len(each)
-    total = 0.0
+    widest, longest, mine = float(scale.space), float(scale.time), na / (na + nb)
     for i in range(start, end):
         wide = float((x1[i] - x0[i]) + (y1[i] - y0[i]) - thin)
         long = float(t1[i] - t0[i] - thin_t)
-        space = float(space_step * near[zone[i]])
-        time = float(time_step * late[bin_[i]])
-        if cells:
-            space = min(widest, max(0.0, space - wide) + share * wide)
-            time = min(longest, max(0.0, time - (long + 1) / 2) + share * long)
-        else:
-            space = max(0.0, space - (1 - share) * wide)
-            time = max(0.0, time - (1 - share) * long)
-        effort = space_unit * space + time_unit * time
-        total += effort
-        if i - start < room:
-            each[i - start] = effort
-        if total > limit:
-            break
-    return total
+        space = near_at(float(atlas.space_step * near[zone[i]]), wide, mine, cells, widest)
+        time = late_at(float(atlas.time_step * late[bin_[i]]), long, na, nb, cells, longest)
+        each[i - start] = scale.space_unit * space + scale.time_unit * time
 
 
 @inner
@@ -236,20 +268,40 @@ def is_longer(
 @inner
 def add_up(
     rows: NDArray[np.uint8],
-    zone: NDArray[np.uint16],
-    count: NDArray[np.int32],
+    features: Features,
+    first: int,
+    last: int,
+    crowd: int,
+    cells: NDArray[np.uint8],
+    atlas: Atlas,
+    most: int,
     space: NDArray[np.int32],
 ) -> int:
     """Bound from space alone the cost of a trajectory, given by its features, with 64 others.
 
-    Fills `space`, one number a lane, and gives the least.
+    `cells` is 255 for those of the others who consist of cells, else 0. Fills `space`, one number
+    a lane, in steps of the atlas, and gives the least.
     """
+    zone, count, wide, step = features.zone, features.count, features.wide, atlas.space_step
     for lane in range(LANES):
         space[lane] = 0
-    for f in range(len(zone)):
-        line, times = rows[zone[f]], count[f]
+    for f in range(first, last):
+        line, times, w = rows[zone[f]], count[f], np.int64(wide[f])
+        if w == 0:
+            for lane in range(LANES):
+                space[lane] += times * np.int32(line[lane])
+            continue
+        # At worst the other stands for one person only.
+        less = -(-(w * crowd) // ((1 + crowd) * step))
+        if less >= FAR:
+            flat = np.int32(min(most // step, max(0, w // step - less)))
+            for lane in range(LANES):
+                space[lane] += flat if cells[lane] else np.int32(0)
+            continue
+        floor, off = np.uint8(min(FAR, w // step, less + most // step)), np.uint8(less)
         for lane in range(LANES):
-            space[lane] += times * np.int32(line[lane])
+            value = max(line[lane], np.uint8(cells[lane] & floor), off)
+            space[lane] += times * np.int32(np.uint8(value - off))
     least = space[0]
     for lane in range(1, LANES):
         least = min(least, space[lane])

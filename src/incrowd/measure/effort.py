@@ -24,12 +24,17 @@ __all__ = [
     "Boxes",
     "Scale",
     "cost",
+    "cost_of_boxes",
     "cost_of_cells",
     "nearest_sample",
     "parts",
     "parts_at",
     "time_at",
 ]
+
+
+STRIDE, CELLS = 16, 32
+"""How many samples, boxes or cells, are looked at together: a fixed number, so that it is fast."""
 
 
 class Boxes(NamedTuple):
@@ -68,8 +73,8 @@ class Scale(NamedTuple):
     """Whether a scan through time ends where time alone costs too much."""
     stop: bool
     """Whether a sum is given up as soon as it exceeds what is wanted."""
-    small: bool
-    """Whether efforts and distances fit in 32 bits."""
+    small: int
+    """Up to which crowd, of both together, efforts and distances fit in 32 bits."""
 
 
 @inner
@@ -192,7 +197,26 @@ def cost(  # noqa: C901
 
 
 @inner
-def cost_of_cells(  # noqa: C901
+def _effort_of_cells(
+    x: int,
+    y: int,
+    t: int,
+    x0: int,
+    y0: int,
+    t0: int,
+    widest: int,
+    longest: int,
+    space_unit: int,
+    time_unit: int,
+) -> int:
+    """Give the effort of two cells in 32 bits, divided by the crowd."""
+    apart = np.int32(np.int32(abs(np.int32(x0 - x))) + np.int32(abs(np.int32(y0 - y))))
+    away = np.int32(time_unit * min(longest, np.int32(abs(np.int32(t0 - t)))))
+    return np.int32(away + np.int32(space_unit * min(widest, apart)))
+
+
+@inner
+def cost_of_cells(  # noqa: C901, PLR0912
     a: Boxes,
     a0: int,
     a1: int,
@@ -219,38 +243,161 @@ def cost_of_cells(  # noqa: C901
             left += space_step * near[a.zone[i]] + time_step * late[a.bin[i]]
     widest, longest = np.int32(scale.space), np.int32(scale.time)
     space_unit, time_unit = np.int32(scale.space_unit), np.int32(scale.time_unit)
-    ceiling = np.int32(time_unit * longest)
+    units, ceiling = (widest, longest, space_unit, time_unit), np.int32(time_unit * longest)
     for i in range(a0, a1):
         t, x, y = a.t0[i], a.x0[i], a.y0[i]
         while at < b1 and b.t0[at] < t:
             at += 1
         best = np.int32(2**31 - 1)
         for j in range(max(at - 1, b0), min(at + 1, b1)):
-            apart = np.int32(abs(np.int32(b.x0[j] - x)) + abs(np.int32(b.y0[j] - y)))
-            away = np.int32(abs(np.int32(b.t0[j] - t)))
-            effort = time_unit * min(longest, away) + space_unit * min(widest, apart)
-            best = min(best, np.int32(effort))
+            best = min(best, _effort_of_cells(x, y, t, b.x0[j], b.y0[j], b.t0[j], *units))
         low, high = b0, b1
         if scale.near and best <= ceiling:
             # Whoever is farther away in time than this costs more for that alone.
             reach = best // time_unit if time_unit else np.int32(2**31 - 1)
             low, high = max(at - 1, b0), min(at + 1, b1)
             while low > b0 and t - b.t0[low - 1] <= reach:
-                low -= 1
+                low = max(b0, low - CELLS)
             while high < b1 and b.t0[high] - t <= reach:
-                high += 1
-        for j in range(low, high):
-            apart = np.int32(
-                np.int32(abs(np.int32(b.x0[j] - x))) + np.int32(abs(np.int32(b.y0[j] - y)))
-            )
-            away = np.int32(time_unit * min(longest, np.int32(abs(np.int32(b.t0[j] - t)))))
-            best = min(best, np.int32(away + np.int32(space_unit * min(widest, apart))))
+                high = min(b1, high + CELLS)
+        if b1 - b0 < CELLS:
+            for j in range(low, high):
+                best = min(best, _effort_of_cells(x, y, t, b.x0[j], b.y0[j], b.t0[j], *units))
+        else:
+            for block in range(low, high, CELLS):
+                shift = np.uintp(min(block, b1 - CELLS))  # the last ones may be looked at twice
+                for step in range(np.uintp(CELLS)):
+                    j = shift + step
+                    best = min(best, _effort_of_cells(x, y, t, b.x0[j], b.y0[j], b.t0[j], *units))
         total += best
         if bounds:
             left -= space_step * near[a.zone[i]] + time_step * late[a.bin[i]]
         if total + left > limit:
             break
     return total + left
+
+
+@inner
+def _effort(
+    left: int,
+    right: int,
+    low: int,
+    high: int,
+    first: int,
+    last: int,
+    extent: int,
+    length: int,
+    x0: int,
+    x1: int,
+    y0: int,
+    y1: int,
+    t0: int,
+    t1: int,
+    n: int,
+    other: int,
+    widest: int,
+    longest: int,
+    space_unit: int,
+    time_unit: int,
+) -> int:
+    """Give the effort of two samples in 32 bits; a's extent and length are times its crowd."""
+    around = np.int32(max(last, t1) - min(first, t0))
+    time = np.int32(np.int32(n * around) - np.int32(other * np.int32(t1 - t0)))
+    time = np.int32(time_unit * min(longest, np.int32(time - length)))
+    across = np.int32(max(right, x1) - min(left, x0))
+    along = np.int32(max(high, y1) - min(low, y0))
+    wide = np.int32(np.int32(x1 - x0) + np.int32(y1 - y0))
+    space = np.int32(np.int32(n * np.int32(across + along)) - np.int32(other * wide))
+    return np.int32(time + np.int32(space_unit * min(widest, np.int32(space - extent))))
+
+
+@inner
+def cost_of_boxes(  # noqa: C901, PLR0912
+    a: Boxes,
+    a0: int,
+    a1: int,
+    na: int,
+    b: Boxes,
+    b0: int,
+    b1: int,
+    nb: int,
+    scale: Scale,
+    limit: int,
+    least_each: NDArray[np.float64],
+) -> int:
+    """Do as `cost` does where all numbers fit in 32 bits, eight of b's samples at a time."""
+    x0, x1, y0, y1, t0, t1, reach = b.x0, b.x1, b.y0, b.y1, b.t0, b.t1, b.reach
+    n, mine, other = np.int32(na + nb), np.int32(na), np.int32(nb)
+    space_unit, time_unit = np.int32(scale.space_unit), np.int32(scale.time_unit)
+    widest, longest = np.int32(n * scale.space), np.int32(n * scale.time)
+    ceiling = np.int64(time_unit) * longest
+    total, at, rest = np.int64(0), b0, 0.0
+    for i in range(len(least_each)):
+        rest += least_each[i]
+    for i in range(a0, a1):
+        left, right, low, high = a.x0[i], a.x1[i], a.y0[i], a.y1[i]
+        first, last = a.t0[i], a.t1[i]
+        extent = np.int32(mine * np.int32(np.int32(right - left) + np.int32(high - low)))
+        length = np.int32(mine * np.int32(last - first))
+        while at < b1 and t0[at] < first:
+            at += 1
+        # Those nearest in time first; then all who are not too far away for that alone.
+        begin = max(b0, min(at - STRIDE // 2, b1 - STRIDE))
+        end, best, all_near = min(b1, begin + STRIDE), np.int32(2**31 - 1), False
+        while True:
+            if b1 - b0 < STRIDE:
+                for j in range(begin, end):
+                    best = min(
+                        best,
+                        _effort(
+                            *(left, right, low, high, first, last, extent, length),
+                            *(x0[j], x1[j], y0[j], y1[j], t0[j], t1[j]),
+                            *(n, other, widest, longest, space_unit, time_unit),
+                        ),
+                    )
+            else:
+                for block in range(begin, end, STRIDE):
+                    # The last ones may be looked at twice. Counted without a sign, or it would
+                    # not be done eight at a time.
+                    shift = np.uintp(min(block, b1 - STRIDE))
+                    for step in range(np.uintp(STRIDE)):
+                        j = shift + step
+                        best = min(
+                            best,
+                            _effort(
+                                *(left, right, low, high, first, last, extent, length),
+                                *(x0[j], x1[j], y0[j], y1[j], t0[j], t1[j]),
+                                *(n, other, widest, longest, space_unit, time_unit),
+                            ),
+                        )
+            if all_near or end - begin >= b1 - b0:
+                break
+            all_near = True
+            if not scale.near or best > ceiling:
+                begin, end = b0, b1
+                continue
+            most = np.int64(best) // time_unit if time_unit else np.int64(2) ** 62
+            was_begin, was_end = begin, end
+            while begin > b0:
+                j = begin - 1
+                if mine * (first - t0[j]) + other * max(0, last - reach[j]) > most:
+                    break
+                begin = max(b0, begin - STRIDE)
+            while end < b1:
+                if other * (t0[end] - first) + mine * max(0, t0[end] + 1 - last) > most:
+                    break
+                end = min(b1, end + STRIDE)
+            if begin == was_begin and end == was_end:
+                break
+        total += best
+        if len(least_each):
+            rest -= least_each[i - a0]
+        # Lowered by more than it can be wrong.
+        if total + n * (rest * (1 - 1e-9) - 1) > limit:
+            return max(limit + 1, total + np.int64(n * (rest * (1 - 1e-9) - 1)))
+        if total > limit:
+            break
+    return total
 
 
 @inner

@@ -76,7 +76,7 @@ def k_gap(
     blocks = [np.arange(i, min(i + LANES, people)) for i in range(0, people, LANES)]
 
     def work(queries: NDArray[np.int64]) -> tuple[Any, ...]:
-        found = search(queries, ALL, near, near + SPARE, 0.0, 0, len(world.table), world)
+        found = search(queries, ALL, near, near + SPARE, 0.0, np.inf, world)
         return world.slots.node[queries], found.near, *_parts(queries, found.near, slot_of, world)
 
     slot_of = np.empty(people, np.int64)

@@ -18,12 +18,14 @@ from incrowd.measure.bounds import (
     SAFE,
     Features,
     Slots,
+    add_late,
     add_times,
     add_up,
+    bound_each,
     is_longer,
-    thick_bound,
+    near_at,
 )
-from incrowd.measure.effort import Boxes, Scale, cost, cost_of_cells
+from incrowd.measure.effort import Boxes, Scale, cost, cost_of_boxes, cost_of_cells
 
 __all__ = ["ALL", "OLDER", "SHORTER", "Found", "World", "evaluate", "search"]
 
@@ -101,7 +103,7 @@ def evaluate(a: int, b: int, world: World, most: float) -> tuple[int, int, bool]
         first, a0, a1 = world.merged, a0 - base, a1 - base
     if b0 >= base:
         second, b0, b1 = world.merged, b0 - base, b1 - base
-    if slots.cells[a] and slots.cells[b] and scale.small:
+    if slots.cells[a] and slots.cells[b] and scale.small >= 1:
         space_step = scale.space_unit * world.atlas.space_step
         time_step = scale.time_unit * world.atlas.time_step
         near, late = world.table[b // LANES, :, b % LANES], world.late[b]
@@ -124,8 +126,11 @@ def evaluate(a: int, b: int, world: World, most: float) -> tuple[int, int, bool]
         each = np.zeros(a1 - a0)
         if world.bounds and scale.stop:
             near, late, cells = world.table[b // LANES, :, b % LANES], world.late[b], slots.cells[b]
-            thick_bound(first, a0, a1, near, late, nb / n, cells, world.atlas, scale, np.inf, each)
-        numerator = cost(first, a0, a1, na, second, b0, b1, nb, scale, limit, each)
+            bound_each(first, a0, a1, na, near, late, nb, cells, world.atlas, scale, each)
+        if n <= scale.small:
+            numerator = cost_of_boxes(first, a0, a1, na, second, b0, b1, nb, scale, limit, each)
+        else:
+            numerator = cost(first, a0, a1, na, second, b0, b1, nb, scale, limit, each)
     return numerator, n * whole, numerator <= limit
 
 
@@ -274,24 +279,23 @@ def _gather(
     queries: NDArray[np.int64],
     scope: int,
     keep: int,
-    first: int,
-    last: int,
     world: World,
     heap: Heap,
 ) -> None:
-    """Find the candidates of some queries in some chunks: those whose bound is within the limit."""
+    """Find the candidates of some queries: those whose bound is within the limit."""
     bins, number = _bins(queries, world)
+    chunks = len(world.slots.node) // LANES
     space, alive = np.empty(LANES, np.int32), np.empty((len(queries), LANES), np.bool_)
-    for high in range(first // LANES, -(-last // LANES)):
+    for high in range(-(-chunks // LANES)):
         for q in range(len(queries)):
             _look_down(world.tops[high], queries[q], world, heap.limit[q], space, alive[q])
-        for chunk in range(max(first, high * LANES), min(last, (high + 1) * LANES)):
+        for chunk in range(high * LANES, min(chunks, (high + 1) * LANES)):
             _gather_shorter(
                 chunk, queries, alive[:, chunk % LANES], bins, number, scope, keep, world, heap
             )
     if scope != SHORTER:
         for q in range(len(queries)):
-            _gather_longer(queries[q], q, scope, keep, first * LANES, last * LANES, world, heap)
+            _gather_longer(queries[q], q, scope, keep, 0, chunks * LANES, world, heap)
 
 
 @inner
@@ -309,16 +313,17 @@ def _look_down(
         return
     slots, scale = world.slots, world.scale
     whole = float((slots.end[query] - slots.start[query]) * scale.whole)
-    most = limit * whole * (1 + 1e-9) + scale.space_unit * slots.thick[query]
-    first, last = slots.feature[query], slots.feature[query] + slots.features[query]
-    add_up(rows, world.features.zone[first:last], world.features.count[first:last], space)
+    most = limit * whole * (1 + 1e-9)
+    first, crowd = slots.feature[query], slots.crowd[query]
+    last, none = first + slots.features[query], np.zeros(LANES, np.uint8)
+    add_up(rows, world.features, first, last, crowd, none, world.atlas, scale.space, space)
     unit = scale.space_unit * world.atlas.space_step
     for lane in range(LANES):
         alive[lane] = unit * space[lane] <= most
 
 
 @inner
-def _gather_shorter(  # noqa: C901
+def _gather_shorter(  # noqa: C901, PLR0912
     chunk: int,
     queries: NDArray[np.int64],
     alive: NDArray[np.bool_],
@@ -333,57 +338,55 @@ def _gather_shorter(  # noqa: C901
     # Small things are taken out of the world first: to hand it on whole would cost more than
     # what is done with it.
     slots, scale, bounds, people = world.slots, world.scale, world.bounds, world.people
-    base, none = len(world.base.t0), np.empty(0)
-    node, start, end, full, thick = slots.node, slots.start, slots.end, slots.full, slots.thick
-    space_unit = scale.space_unit * world.atlas.space_step
-    time_unit = scale.time_unit * world.atlas.time_step
-    zones, counts, rows, limits = (
-        world.features.zone,
-        world.features.count,
-        world.table[chunk],
-        heap.limit,
-    )
-    late = world.late
-    space = np.zeros(LANES, np.int32)
+    base, atlas, features = len(world.base.t0), world.atlas, world.features
+    node, start, end, full = slots.node, slots.start, slots.end, slots.full
+    cells, crowd = slots.cells, slots.crowd
+    space_unit, time_unit = scale.space_unit * atlas.space_step, scale.time_unit
+    rows, limits, late = world.table[chunk], heap.limit, world.late
+    space, only = np.zeros(LANES, np.int32), np.empty(LANES, np.uint8)
+    for lane in range(LANES):
+        only[lane] = 255 if cells[chunk * LANES + lane] else 0
     for q in range(len(queries)):
         if not alive[q]:
             continue
         query = queries[q]
         whole = float((end[query] - start[query]) * scale.whole)
-        most, loose = limits[q] * whole * (1 + 1e-9), float(scale.space_unit * thick[query])
-        cells, boxes, shift = slots.cells[query], world.base, 0
+        most = limits[q] * whole * (1 + 1e-9)
+        boxes, shift = world.base, 0
         if start[query] >= base:
             boxes, shift = world.merged, base
         if bounds:
             first, last = slots.feature[query], slots.feature[query] + slots.features[query]
-            if (
-                space_unit * add_up(rows, zones[first:last], counts[first:last], space)
-                > most + loose
-            ):
+            least = add_up(
+                rows, features, first, last, crowd[query], only, atlas, scale.space, space
+            )
+            if space_unit * least > most:
                 continue
         for lane in range(LANES):
             other, total = chunk * LANES + lane, float(space_unit * space[lane])
-            if total > most + loose or not _meets(query, other, scope, people, node, full):
+            if total > most or not _meets(query, other, scope, people, node, full):
                 continue
             if not is_longer(query, other, node, start, end):
                 continue
-            if bounds and cells:
+            if bounds:
                 left = (most - total) / time_unit if time_unit else np.inf
-                total += time_unit * add_times(late[other], bins[q, : number[q]], left)
-            elif bounds:
-                total = thick_bound(
-                    boxes,
-                    start[query] - shift,
-                    end[query] - shift,
-                    rows[:, lane],
-                    late[other],
-                    slots.crowd[other] / (slots.crowd[other] + slots.crowd[query]),
-                    slots.cells[other],
-                    world.atlas,
-                    scale,
-                    most,
-                    none,
-                )
+                if cells[query]:
+                    left /= atlas.time_step
+                    late_sum = add_times(late[other], bins[q, : number[q]], left)
+                    total += time_unit * atlas.time_step * late_sum
+                else:
+                    total += time_unit * add_late(
+                        late[other],
+                        boxes,
+                        start[query] - shift,
+                        end[query] - shift,
+                        crowd[query],
+                        crowd[other],
+                        cells[other],
+                        atlas,
+                        scale.time,
+                        left,
+                    )
             value = max(0.0, total / whole * SAFE)
             if value <= limits[q]:
                 _push(value, other, keep, q, heap, node)
@@ -412,13 +415,12 @@ def _gather_longer(  # noqa: C901, PLR0912
 ) -> None:
     """Find the candidates that are longer than a query, one by one."""
     slots, scale, people, bounds = world.slots, world.scale, world.people, world.bounds
-    node, start, end, full, thick = slots.node, slots.start, slots.end, slots.full, slots.thick
-    feature, features = slots.feature, slots.features
-    zones, counts, limits = world.features.zone, world.features.count, heap.limit
-    unit = scale.space_unit * world.atlas.space_step
-    time_unit = scale.time_unit * world.atlas.time_step
-    base, cells, late = len(world.base.t0), slots.cells, world.late[query]
-    base_bin, merged_bin = world.base.bin, world.merged.bin
+    node, start, end, full = slots.node, slots.start, slots.end, slots.full
+    feature, features, cells, crowd = slots.feature, slots.features, slots.cells, slots.crowd
+    zones, counts, wide = world.features.zone, world.features.count, world.features.wide
+    atlas, limits, base, late = world.atlas, heap.limit, len(world.base.t0), world.late[query]
+    unit, time_unit = scale.space_unit * atlas.space_step, scale.time_unit
+    base_bin, merged_bin, per_unit = world.base.bin, world.merged.bin, 1 / max(unit, 1)
     near = np.empty(world.table.shape[1], np.uint8)
     for f in range(len(near)):
         near[f] = world.table[query // LANES, f, query % LANES]
@@ -431,41 +433,45 @@ def _gather_longer(  # noqa: C901, PLR0912
         if bounds:
             whole = float((end[other] - start[other]) * scale.whole)
             most = limits[q] * whole * (1 + 1e-9)
-            space, enough = np.int64(0), (most + scale.space_unit * thick[other]) / max(unit, 1)
+            space, enough = 0.0, most * per_unit
             for f in range(feature[other], feature[other] + features[other]):
-                space += counts[f] * np.int64(near[zones[f]])
+                if wide[f] == 0:
+                    space += float(counts[f] * np.int64(near[zones[f]]))
+                else:
+                    mine = crowd[other] / (crowd[other] + crowd[query])
+                    value = float(atlas.space_step * near[zones[f]])
+                    value = near_at(value, float(wide[f]), mine, cells[query], float(scale.space))
+                    space += value / atlas.space_step
                 if space > enough:
                     break
-            if space * unit > most + scale.space_unit * thick[other]:
+            if space > enough:
                 continue
+            total = unit * space
+            left = (most - total) / time_unit if time_unit else np.inf
+            first, last, boxes, bins = start[other], end[other], world.base, base_bin
+            if first >= base:
+                first, last, boxes, bins = first - base, last - base, world.merged, merged_bin
             if cells[other]:
-                total = float(unit * space)
-                left = (most - total) / time_unit if time_unit else np.inf
-                if start[other] >= base:
-                    bins = merged_bin[start[other] - base : end[other] - base]
-                else:
-                    bins = base_bin[start[other] : end[other]]
-                total += time_unit * add_times(late, bins, left)
+                late_sum = add_times(late, bins[first:last], left / atlas.time_step)
+                total += time_unit * atlas.time_step * late_sum
             else:
-                total = _bound(query, other, near, most, world)
+                total += time_unit * add_late(
+                    late,
+                    boxes,
+                    first,
+                    last,
+                    crowd[other],
+                    crowd[query],
+                    cells[query],
+                    atlas,
+                    scale.time,
+                    left,
+                )
             if total > most:
                 continue
             value = max(0.0, total / whole * SAFE)
         if value <= limits[q]:
             _push(value, other, keep, q, heap, node)
-
-
-@inner
-def _bound(query: int, other: int, near: NDArray[np.uint8], most: float, world: World) -> float:
-    """Bound the cost of a longer trajectory that has boxes, as a sum of efforts."""
-    slots, scale, atlas = world.slots, world.scale, world.atlas
-    start, end, base = slots.start[other], slots.end[other], len(world.base.t0)
-    late, boxes = world.late[query], world.base
-    if start >= base:
-        boxes, start, end = world.merged, start - base, end - base
-    share = slots.crowd[query] / (slots.crowd[query] + slots.crowd[other])
-    cells = slots.cells[query]
-    return thick_bound(boxes, start, end, near, late, share, cells, atlas, scale, most, np.empty(0))
 
 
 @inner
@@ -477,6 +483,7 @@ def _try(
     slot: NDArray[np.int32],
     exact: NDArray[np.bool_],
     q: int,
+    most: float,
     found: Found,
     world: World,
 ) -> bool:
@@ -486,13 +493,13 @@ def _try(
     """
     slots, near = world.slots, found.near.shape[1]
     for c in range(begin, count):
-        worst, node = _worst(q, found)
+        worst, node = _worst(q, most, found)
         if value[c] > worst or (value[c] == 0 and worst == 0 and node < slots.node[slot[c]]):
             return True
         top, bottom, whole = evaluate(query, slot[c], world, worst)
         found.tried[q] += 1
         value[c], exact[c] = top / bottom, whole
-        if not whole:
+        if not whole or value[c] > most:
             continue
         node, place = slots.node[slot[c]], near
         while place > 0 and _ahead(node, top, bottom, q, place - 1, found):
@@ -508,11 +515,11 @@ def _try(
 
 
 @inner
-def _worst(q: int, found: Found) -> tuple[float, int]:
-    """Give the cost and the node of the last of the nearest; infinity while there are too few."""
+def _worst(q: int, most: float, found: Found) -> tuple[float, int]:
+    """Give the cost and the node of the last of the nearest; `most` while there are too few."""
     last = found.near.shape[1] - 1
     if found.near[q, last] < 0:
-        return np.inf, -1
+        return most, -1
     return found.numerator[q, last] / found.denominator[q, last], found.near[q, last]
 
 
@@ -573,14 +580,14 @@ def search(
     near: int,
     keep: int,
     slack: float,
-    first: int,
-    last: int,
+    most: float,
     world: World,
 ) -> Found:
-    """Search some chunks for the nearest of each query (slots, best from the same chunk).
+    """Search for the nearest of each query (slots, best from the same chunk).
 
     Candidates are listed while their bounds exceed what the nearest may cost by no more than the
-    slack (0.25: a quarter), and there is room for them.
+    slack (0.25: a quarter), and there is room for them. Nobody is looked for who costs more than
+    `most`; who has nobody else then has a rest of so much.
     """
     number, slots = len(queries), world.slots
     found = Found(
@@ -596,9 +603,11 @@ def search(
     )
     heap = _heap(number, 2 * keep + LANES)
     for q in range(number):
-        heap.limit[q] = _guess(queries[q], scope, near, world) * (1 + slack)
+        heap.limit[q] = most
+        if most == np.inf:
+            heap.limit[q] = _guess(queries[q], scope, near, world) * (1 + slack)
         heap.rest[q] = heap.limit[q]
-    _gather(queries, scope, keep, first, last, world, heap)
+    _gather(queries, scope, keep, world, heap)
     for q in range(number):
         _shrink(keep, q, heap, slots.node)
         count = heap.count[q]
@@ -606,9 +615,11 @@ def search(
         exact = np.zeros(len(value), np.bool_)
         _sort(value, slot, 0, count, slots.node)
         rest, rest_node = heap.rest[q], heap.rest_node[q]
-        done = _try(queries[q], 0, count, value, slot, exact, q, found, world)
-        worst, node = _worst(q, found)
-        if not done and (rest < worst or (rest == worst and (worst > 0 or rest_node <= node))):
+        done = _try(queries[q], 0, count, value, slot, exact, q, most, found, world)
+        worst, node = _worst(q, most, found)
+        if not done and (
+            rest < worst or (rest == worst and node >= 0 and (worst > 0 or rest_node <= node))
+        ):
             value, slot, exact, count = _all(
                 queries[q],
                 scope,
@@ -619,9 +630,8 @@ def search(
                 exact,
                 rest,
                 rest_node,
+                most,
                 found,
-                first,
-                last,
                 world,
             )
             rest, rest_node = worst, np.int64(2) ** 62
@@ -640,17 +650,16 @@ def _all(
     exact: NDArray[np.bool_],
     rest: float,
     rest_node: int,
+    most: float,
     found: Found,
-    first: int,
-    last: int,
     world: World,
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.bool_], int]:
     """Go on with all candidates that may still be near, where the first ones did not suffice."""
     slots = world.slots
     size = len(slots.node) + 1
     heap = _heap(1, size)
-    heap.limit[0] = _worst(q, found)[0]
-    _gather(np.full(1, query, np.int64), scope, size, first, last, world, heap)
+    heap.limit[0] = _worst(q, most, found)[0]
+    _gather(np.full(1, query, np.int64), scope, size, world, heap)
     both_value = np.empty(count + size)
     both_slot = np.empty(count + size, np.int32)
     both_exact = np.zeros(count + size, np.bool_)
@@ -666,7 +675,7 @@ def _all(
             both_value[total], both_slot[total] = v, s
             total += 1
     _sort(both_value, both_slot, count, total, slots.node)
-    _try(query, count, total, both_value, both_slot, both_exact, q, found, world)
+    _try(query, count, total, both_value, both_slot, both_exact, q, most, found, world)
     return both_value, both_slot, both_exact, total
 
 

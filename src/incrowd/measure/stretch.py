@@ -94,8 +94,8 @@ class Stretch:
 
         return pair_cost(data, i, j, self)
 
-    def scale(self, *, near: bool = True, stop: bool = True, small: bool = True) -> "Scale":
-        """Give the same for the kernels."""
+    def scale(self, *, near: bool = True, stop: bool = True, small: int = 0) -> "Scale":
+        """Give the same for the kernels; `small` is the crowd whose distances fit in 32 bits."""
         from incrowd.measure.effort import Scale
 
         whole = (self.space_weight + self.time_weight) * self.max_space * self.max_time
@@ -109,5 +109,5 @@ class Stretch:
             whole,
             near,
             stop,
-            small and whole < 1 << 30,
+            min(small, (2**31 - 1) // whole),
         )

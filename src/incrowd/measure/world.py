@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from incrowd.compiled import compiled
 from incrowd.errors import ArgumentError
 from incrowd.measure.atlas import FAR, Atlas, draw
-from incrowd.measure.bounds import LANES, Features, Slots, count_features, fill_rows, thickness
+from incrowd.measure.bounds import LANES, Features, Slots, count_features, fill_rows, only_cells
 from incrowd.measure.effort import Boxes, Scale
 from incrowd.measure.search import World
 
@@ -55,7 +55,7 @@ def lay_out(
     boxes = boxes_of(data, zone, bin_)
     people = len(data)
     start, end = data.offsets[:-1], data.offsets[1:]
-    zones, counts, number, thick, home = _survey(boxes, start, end, drawn, scale)
+    features, number, cells, home = _survey(boxes, start, end, drawn)
     first = np.cumsum(number) - number
     # Neighbours share a chunk, the longer ones of a home after the shorter.
     order = np.lexsort((np.arange(people), end - start, home))
@@ -73,17 +73,16 @@ def lay_out(
         full=np.zeros(size, np.bool_),
         feature=np.zeros(size, np.int64),
         features=np.zeros(size, np.int64),
-        thick=np.zeros(size, np.int64),
     )
     slots.node[:n] = order
     slots.start[:n], slots.end[:n] = start[order], end[order]
     slots.crowd[:n], slots.full[:n] = data.crowd[order], full[order]
-    slots.cells[:n] = (thick[order] == 0).all(axis=1)
-    slots.feature[:n], slots.features[:n], slots.thick[:n] = (
-        first[order],
-        number[order],
-        thick[order, 0],
-    )
+    slots.cells[:n] = cells[order]
+    # Features lie in the order of the slots, for searches go through them in that order.
+    slots.features[:n] = number[order]
+    slots.feature[:n] = np.cumsum(number[order]) - number[order]
+    which = np.repeat(first[order] - slots.feature[:n], number[order])
+    which += np.arange(len(which))
     wide, long = (drawn.zones, drawn.bins) if bounds else (1, 1)
     table = np.empty((size // LANES, wide, LANES), np.uint8)
     table[-1] = FAR
@@ -100,7 +99,17 @@ def lay_out(
             pass
     none = read_only(Boxes._make(np.empty(0, column.dtype) for column in boxes))
     return World(
-        boxes, none, slots, Features(zones, counts), table, tops, late, drawn, scale, people, bounds
+        boxes,
+        none,
+        slots,
+        Features._make(column[which] for column in features),
+        table,
+        tops,
+        late,
+        drawn,
+        scale,
+        people,
+        bounds,
     )
 
 
@@ -141,7 +150,7 @@ def scale_for(data: "Trajectories", stretch: "Stretch", *, bounds: bool) -> Scal
         int(end.max()) - int(start.min())
         for start, end in zip(data.columns[::2], data.columns[1::2], strict=True)
     ]
-    return stretch.scale(near=bounds, stop=bounds, small=max(spans) < 1 << 29)
+    return stretch.scale(near=bounds, stop=bounds, small=(2**31 - 1) // (4 * max(spans)))
 
 
 def cores(threads: int | None) -> int:
@@ -182,27 +191,29 @@ def _reach(t1: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int3
 
 @compiled
 def _survey(
-    boxes: Boxes, start: NDArray[np.int64], end: NDArray[np.int64], atlas: Atlas, scale: Scale
-) -> tuple[Any, Any, Any, Any, Any]:
-    """Give features, their numbers, thickness and home (the zone seen most often) of everybody."""
-    n = len(start)
-    zone, count = np.empty(1 << 16, np.uint16), np.empty(1 << 16, np.int32)
-    number, home = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    thick = np.zeros((n, 3), np.int64)
+    boxes: Boxes, start: NDArray[np.int64], end: NDArray[np.int64], atlas: Atlas
+) -> tuple[Any, Any, Any, Any]:
+    """Give features, their numbers, who is all cells, and the zone where each was seen most."""
+    n, size = len(start), 1 << 16
+    features = Features(
+        np.empty(size, np.uint16), np.empty(size, np.int32), np.empty(size, np.uint16)
+    )
+    number, home, cells = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.bool_)
     used = 0
     for person in range(n):
-        if used + atlas.zones > len(zone):
-            zone = np.concatenate((zone, np.empty(len(zone) + atlas.zones, np.uint16)))
-            count = np.concatenate((count, np.empty(len(count) + atlas.zones, np.int32)))
-        found = count_features(
-            boxes, start[person], end[person], atlas, scale, zone[used:], count[used:]
-        )
+        more = end[person] - start[person]
+        if used + more > len(features.zone):
+            more += len(features.zone)
+            features = Features(
+                np.concatenate((features.zone, np.empty(more, np.uint16))),
+                np.concatenate((features.count, np.empty(more, np.int32))),
+                np.concatenate((features.wide, np.empty(more, np.uint16))),
+            )
+        found = count_features(boxes, start[person], end[person], atlas, features, used)
         number[person] = found
-        most = 0
-        for f in range(used, used + found):
-            if count[f] > most:
-                most, home[person] = count[f], zone[f]
+        if found:
+            home[person] = features.zone[used]  # the first has most
         used += found
-        a, b, c = thickness(boxes, start[person], end[person], atlas, scale)
-        thick[person, 0], thick[person, 1], thick[person, 2] = a, b, c
-    return zone[:used].copy(), count[:used].copy(), number, thick, home
+        cells[person] = only_cells(boxes, start[person], end[person], atlas)
+    kept = (features.zone[:used].copy(), features.count[:used].copy(), features.wide[:used].copy())
+    return kept, number, cells, home

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from incrowd.compiled import compiled, inner
 from incrowd.measure.atlas import FAR
-from incrowd.measure.bounds import LANES, Features, Slots, count_features, set_row, thickness
+from incrowd.measure.bounds import LANES, Features, Slots, count_features, only_cells, set_row
 from incrowd.measure.effort import Boxes
 from incrowd.measure.search import Found, World, cheaper, evaluate
 from incrowd.protect.merging import merge, room
@@ -161,7 +161,8 @@ def enter(queries: NDArray[np.int64], found: Found, slots: Slots, standings: Sta
         standings.value[slot, :number] = found.value[q, :number]
         standings.rest[slot], standings.rest_node[slot] = found.rest[q], found.rest_node[q]
         if found.near[q, 0] < 0:
-            standings.kind[slot], standings.key[slot] = NOBODY, np.inf
+            rest = found.rest[q]
+            standings.kind[slot], standings.key[slot] = UNKNOWN if rest < np.inf else NOBODY, rest
         else:
             top, bottom = found.numerator[q, 0], found.denominator[q, 0]
             standings.kind[slot], standings.key[slot] = EXACT, top / bottom
@@ -283,7 +284,6 @@ def _move(slot: int, to: int, slots: Slots, standings: Standings) -> None:
         slots.full[slot],
     )
     slots.feature[to], slots.features[to] = slots.feature[slot], slots.features[slot]
-    slots.thick[to] = slots.thick[slot]
     standings.key[to], standings.kind[to] = standings.key[slot], standings.kind[slot]
     standings.partner[to] = standings.partner[slot]
     standings.numerator[to] = standings.numerator[slot]
@@ -414,19 +414,9 @@ def _settle(
     start, end = nodes.start[node], nodes.end[node]
     slots.node[slot], slots.start[slot], slots.end[slot] = node, start, end
     slots.crowd[slot], slots.full[slot] = nodes.crowd[node], nodes.crowd[node] >= rules.k
-    thick = thickness(world.merged, start - base, end - base, world.atlas, world.scale)
-    slots.thick[slot] = thick[0]
-    slots.cells[slot] = thick[1] == 0 and thick[2] == 0
+    slots.cells[slot] = only_cells(world.merged, start - base, end - base, world.atlas)
     used = counts[FEATURES]
-    number = count_features(
-        world.merged,
-        start - base,
-        end - base,
-        world.atlas,
-        world.scale,
-        features.zone[used:],
-        features.count[used:],
-    )
+    number = count_features(world.merged, start - base, end - base, world.atlas, features, used)
     slots.feature[slot], slots.features[slot] = used, number
     counts[FEATURES] += number
     if world.bounds:
@@ -489,8 +479,7 @@ def advance(  # noqa: C901
         later = full and not rules.loose  # nobody will look at it again before the end
         most = 2 * min(nodes.end[a] - nodes.start[a], nodes.end[b] - nodes.start[b])
         if not later and (
-            counts[USED] + most > len(arena.t0)
-            or counts[FEATURES] + world.atlas.zones > len(features.zone)
+            counts[USED] + most > len(arena.t0) or counts[FEATURES] + most > len(features.zone)
         ):
             return ROOM
         log.numerator[counts[MERGES]] = standings.numerator[slot]
@@ -564,7 +553,7 @@ def reseat(
         empty = nodes.end[node] <= nodes.start[node]
         if not alive[node] or empty or nodes.slot[node] >= 0:
             continue
-        if counts[FEATURES] + world.atlas.zones > len(features.zone):
+        if counts[FEATURES] + nodes.end[node] - nodes.start[node] > len(features.zone):
             return ROOM
         _settle(node, seats[node], world, rules, features, nodes, standings, counts)
     return DONE

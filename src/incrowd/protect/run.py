@@ -49,6 +49,8 @@ SLACK = {SHORTER: 1.0, OLDER: 0.1}
 """How much dearer than the nearest those may be whom a search lists: merges change soon again."""
 TOGETHER = 256
 """How many searches are done together when one is due: alone, each would take longer."""
+AHEAD, SOON = 1.3, 1.02
+"""How much dearer than the last merge those may be whom a merge searches for, and who is due."""
 SPARSE = 0.7
 """Where fewer of the slots are in use, they are moved together."""
 
@@ -195,8 +197,17 @@ class Run:
             return waiting[standings.key[waiting] < 0]  # fresh merges: nothing can be done before
         refresh(self.world, self.nodes, standings)
         waiting = np.flatnonzero(standings.kind == UNKNOWN)
+        waiting = waiting[standings.key[waiting] <= SOON * self._now()]
         soon = np.argsort(standings.key[waiting], kind="stable")[:TOGETHER]
         return np.sort(waiting[soon])
+
+    def _now(self) -> float:
+        """Give what the cheapest pair costs about now."""
+        standings, last = self.standings, self.merges - 1
+        now = float(standings.key[standings.tree[1]])
+        if last >= 0:
+            now = max(now, self.log.numerator[last] / self.log.denominator[last])
+        return now
 
     def _squeeze(self) -> None:
         """Move everybody together, so that no search goes through slots that are free."""
@@ -225,13 +236,16 @@ class Run:
         """Search from some slots, and take in what was found."""
         world = self.world
         people = world.slots.node[slots] < world.people
-        done, chunks = 0, len(world.table)
+        done = 0
+        most = {SHORTER: np.inf, OLDER: AHEAD * self._now() + 0.001}
+        if most[OLDER] >= 1:
+            most[OLDER] = np.inf
         for scope, who in ((SHORTER, slots[people]), (OLDER, slots[~people])):
             block = max(1, min(self.block, -(-len(who) // self.threads)))
             blocks = [who[i : i + block] for i in range(0, len(who), block)]
             work = lambda queries, scope=scope: (  # noqa: E731
                 queries,
-                search(queries, scope, 1, self.listed, SLACK[scope], 0, chunks, world),
+                search(queries, scope, 1, self.listed, SLACK[scope], most[scope], world),
             )
             threads = self.threads if len(blocks) > 1 else 1
             for queries, found in on_threads(threads, work, blocks):
@@ -259,9 +273,7 @@ class Run:
             for new, old in columns:
                 new[: counts[USED]] = old[: counts[USED]]
             self.arena = larger
-        features = _pack_features(world.slots, self.features, world.atlas.zones)
-        self.features = Features(*features[:2])
-        counts[FEATURES] = features[2]
+        self.features, counts[FEATURES] = _pack_features(world.slots, self.features, 8 * longest)
         self.world = world._replace(merged=read_only(self.arena), features=self.features)
 
 
@@ -323,23 +335,25 @@ def _pack(
 
 
 @compiled
-def _pack_features(
-    slots: Slots, features: Features, zones: int
-) -> tuple[NDArray[np.uint16], NDArray[np.int32], int]:
+def _pack_features(slots: Slots, features: Features, more: int) -> tuple[Features, int]:
     """Give the features of those who are there, with room for more."""
     total = 0
     for slot in range(len(slots.node)):
         if slots.node[slot] >= 0:
             total += slots.features[slot]
-    room = total + total // 2 + 64 * zones
+    room = total + total // 2 + (1 << 16) + more
     zone, count = np.empty(room, np.uint16), np.empty(room, np.int32)
-    used = 0
+    wide, used = np.empty(room, np.uint16), 0
     for slot in range(len(slots.node)):
         if slots.node[slot] < 0:
             continue
         at = slots.feature[slot]
         slots.feature[slot] = used
         for f in range(at, at + slots.features[slot]):
-            zone[used], count[used] = features.zone[f], features.count[f]
+            zone[used], count[used], wide[used] = (
+                features.zone[f],
+                features.count[f],
+                features.wide[f],
+            )
             used += 1
-    return zone, count, used
+    return Features(zone, count, wide), used
