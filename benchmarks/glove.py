@@ -6,8 +6,9 @@ memory is that of the whole process, reading included.
 
 *All pairs* is what the paper does first: the cost of every pair. Nobody waits for that here; the
 cost of random pairs, drawn evenly from all, is timed on all cores with the engine's own kernel and
-multiplied. Every pair is computed to its end, without bounds, in two ways: as the engine does,
-which passes over samples too far away in time; and each sample with each, as the paper does.
+multiplied. Every pair is computed to its end, without bounds, in three ways: as the engine does,
+which passes over samples too far away in time and takes many at a time; each sample with each,
+many at a time; and each with each, one at a time, which is the paper's definition written down.
 
 *Growth* is the exponent e in time = c * people**e, by least squares on logarithms.
 """
@@ -26,7 +27,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from benchmarks.common import Run, dataset, machine, python
-from incrowd.measure.search import World, evaluate
+from incrowd.measure.pairs import World, evaluate
 
 if TYPE_CHECKING:
     from incrowd.data.trajectories import Trajectories
@@ -54,11 +55,12 @@ print(len(data), loaded - start, time.perf_counter() - loaded)
 COMPARE = """
 import incrowd
 from benchmarks.glove import cost_of_pairs
-for near in (True, False):
-    cost_of_pairs(incrowd.synthesize("city", users=80, seed=7), 100, 1, near=near)
+ways = [(True, True), (False, True), (False, False)]
+for near, many in ways:
+    cost_of_pairs(incrowd.synthesize("city", users=80, seed=7), 100, 1, near=near, many=many)
 data = incrowd.read({path!r})
-for near in (True, False):
-    print(len(data), *cost_of_pairs(data, {pairs}, {rounds}, near=near))
+for near, many in ways:
+    print(len(data), *cost_of_pairs(data, {pairs}, {rounds}, near=near, many=many))
 """
 """What the processes run."""
 GLOVE, GAP = "incrowd.glove(data, k={})", "incrowd.k_gap(data, k={})"
@@ -161,7 +163,8 @@ class Benchmarks:
         print(f"GLOVE, k = 2: {length(engine[0].seconds)}; k-gap: {length(engine[1].seconds)}.\n")
         print("| each pair | pairs a second | all pairs, from the sample | GLOVE | k-gap |")
         print("|---|---|---|---|---|")
-        for how, (_, each, error) in zip(("as the engine", "each with each"), lines, strict=True):
+        ways = ("as the engine", "each with each, many at a time", "each with each, one by one")
+        for how, (_, each, error) in zip(ways, lines, strict=True):
             seconds = float(each) * total
             whole = f"{length(seconds)} (± {float(error):.0%})".replace("%", " %")
             ratios = " | ".join(f"{seconds / took.seconds:,.1f} times" for took in engine)
@@ -205,7 +208,7 @@ def _kernel() -> Callable[..., int]:
 
 
 def cost_of_pairs(
-    data: "Trajectories", count: int, rounds: int, *, near: bool
+    data: "Trajectories", count: int, rounds: int, *, near: bool, many: bool
 ) -> tuple[float, float]:
     """Time the cost of random pairs; give the seconds of each, and the relative standard error.
 
@@ -216,6 +219,8 @@ def cost_of_pairs(
 
     threads, people = cores(None), len(data)
     scale = scale_for(data, Stretch(), bounds=False)._replace(near=near)
+    if not many:
+        scale = scale._replace(small=0)
     world = lay_out(data, scale, threads=threads, bounds=False)
     kernel, rng = _kernel(), np.random.default_rng(1)
     kernel(np.zeros(1, np.int64), np.ones(1, np.int64), world)

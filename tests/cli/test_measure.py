@@ -102,7 +102,7 @@ class TestWrongUse:
             (["--k", "2.5"], "--k takes whole numbers"),
             (["--k", "1"], "k must be a whole number from 2"),
             (["--k", "2,0"], "k must be a whole number from 2"),
-            (["--k", "5"], "nobody has 4 others among 4 people"),
+            (["--k", "5"], "a crowd of 5 needs as many people, but there are 4"),
             (["-o", "gaps.txt"], "must end in"),
             (["-o", "no/gaps.csv"], "there is no folder no"),
         ],

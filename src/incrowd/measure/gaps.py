@@ -12,7 +12,9 @@ from incrowd.compiled import compiled
 from incrowd.errors import ArgumentError
 from incrowd.measure.bounds import LANES, is_longer
 from incrowd.measure.effort import Boxes, Scale, parts
-from incrowd.measure.search import ALL, World, search
+from incrowd.measure.gather import ALL
+from incrowd.measure.pairs import World
+from incrowd.measure.search import search
 from incrowd.measure.stretch import Stretch
 from incrowd.measure.world import boxes_of, cores, lay_out, on_threads, scale_for
 
@@ -76,7 +78,7 @@ def k_gap(
     blocks = [np.arange(i, min(i + LANES, people)) for i in range(0, people, LANES)]
 
     def work(queries: NDArray[np.int64]) -> tuple[Any, ...]:
-        found = search(queries, ALL, near, near + SPARE, 0.0, np.inf, world)
+        found = search(queries, ALL, near, near + SPARE, 0.0, np.inf, 0, 1, world)
         return world.slots.node[queries], found.near, *_parts(queries, found.near, slot_of, world)
 
     slot_of = np.empty(people, np.int64)
@@ -133,7 +135,8 @@ def _wanted(data: "Trajectories", k: int | Sequence[int]) -> list[int]:
         if each != int(each) or not 2 <= each <= MOST:  # noqa: PLR2004
             raise ArgumentError(f"k must be a whole number from 2 to {MOST}, not {each!r}")
     if max(wanted) > len(data):
-        raise ArgumentError(f"nobody has {max(wanted) - 1} others among {len(data)} people")
+        there = "is 1" if len(data) == 1 else f"are {len(data)}"
+        raise ArgumentError(f"a crowd of {max(wanted)} needs as many people, but there {there}")
     return wanted
 
 

@@ -13,7 +13,7 @@ from incrowd.errors import ArgumentError
 from incrowd.measure.atlas import FAR, Atlas, draw
 from incrowd.measure.bounds import LANES, Features, Slots, count_features, fill_rows, only_cells
 from incrowd.measure.effort import Boxes, Scale
-from incrowd.measure.search import World
+from incrowd.measure.pairs import World
 
 if TYPE_CHECKING:
     from incrowd.data.trajectories import Trajectories

@@ -228,7 +228,7 @@ def fit(data: Trajectories, k: int, memory: str | int | None) -> dict[str, int]:
 
     people, samples = len(data), data.samples
     limit = Memory.of(memory).limit
-    merged = 36 * samples // 2 if k > 2 else 0  # noqa: PLR2004  pairs are merged at the end
+    merged = 44 * samples // 2 if k > 2 else 0  # noqa: PLR2004  pairs are merged at the end
     for part in (1, 2, 4, 8, 16):
         listed = max(FEWEST, lists_for(people) // part)
         sizes = {"zones": ZONES // part, "bins": BINS // part, "listed": listed}
@@ -269,7 +269,8 @@ def _check(
             )
     people = int(data.crowd.sum())
     if people < k:
-        raise ArgumentError(f"{people} people cannot hide in a crowd of {k}")
+        who = "one person" if people == 1 else f"{people} people"
+        raise ArgumentError(f"{who} cannot hide in a crowd of {k}")
     return Rules(
         int(k),
         variant == "loose",

@@ -1,6 +1,8 @@
 """A run of GLOVE: it lays the input out, searches when a search is due, and makes room."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +12,8 @@ from incrowd.compiled import compiled
 from incrowd.measure.atlas import BINS, ZONES
 from incrowd.measure.bounds import LANES, Features, Slots
 from incrowd.measure.effort import Boxes, Scale
-from incrowd.measure.search import OLDER, SHORTER, search
+from incrowd.measure.gather import OLDER, SHORTER
+from incrowd.measure.search import Found, search, unite
 from incrowd.measure.world import lay_out, on_threads, read_only
 from incrowd.protect.greedy import (
     DONE,
@@ -20,19 +23,21 @@ from incrowd.protect.greedy import (
     ROOM,
     SEARCH,
     SUPPRESSED,
-    UNKNOWN,
     USED,
     Log,
-    Nodes,
     Rules,
-    Standings,
     advance,
-    enter,
     join_later,
-    plant,
-    refresh,
     replay,
     reseat,
+)
+from incrowd.protect.standings import (
+    UNKNOWN,
+    Nodes,
+    Standings,
+    enter,
+    plant,
+    refresh,
     squeeze,
 )
 
@@ -96,6 +101,7 @@ class Run:
         self.log.counts[FEATURES] = len(self.features.zone)
         self.arena = _arena(0)
         self._squeezed = 0
+        self._pool = ThreadPoolExecutor(max(1, threads - 1))
         self.standings = _standings(size, self.listed)
         alive = np.flatnonzero(self.world.slots.node >= 0)
         self.nodes.slot[self.world.slots.node[alive]] = alive
@@ -243,16 +249,37 @@ class Run:
         for scope, who in ((SHORTER, slots[people]), (OLDER, slots[~people])):
             block = max(1, min(self.block, -(-len(who) // self.threads)))
             blocks = [who[i : i + block] for i in range(0, len(who), block)]
-            work = lambda queries, scope=scope: (  # noqa: E731
+            alone = len(blocks) == 1
+            work = lambda queries, scope=scope, alone=alone: (  # noqa: E731
                 queries,
-                search(queries, scope, 1, self.listed, SLACK[scope], most[scope], world),
+                self._found(queries, scope, most[scope], parts=alone),
             )
-            threads = self.threads if len(blocks) > 1 else 1
+            threads = 1 if alone else self.threads
             for queries, found in on_threads(threads, work, blocks):
                 enter(queries, found, world.slots, self.standings)
                 done += len(queries)
                 if progress:
                     progress(done, len(slots))
+
+    def _found(self, queries: NDArray[np.int64], scope: int, most: float, *, parts: bool) -> Found:
+        """Search from some slots; in parts, each on a thread of its own, if that can be done."""
+        number = self.threads if parts and most < np.inf else 1
+        part = partial(
+            search,
+            queries,
+            scope,
+            1,
+            self.listed,
+            SLACK[scope],
+            most,
+            parts=number,
+            world=self.world,
+        )
+        others = [self._pool.submit(part, index) for index in range(1, number)]
+        found = part(0)
+        for other in others:
+            unite(found, other.result())
+        return found
 
     def _make_room(self) -> None:
         """Move everything that is still needed together, and make the rest larger if need be."""

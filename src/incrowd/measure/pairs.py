@@ -1,0 +1,97 @@
+"""The exact cost of a pair of those who are alive, and the comparison of two costs."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.compiled import inner
+from incrowd.measure.atlas import Atlas
+from incrowd.measure.bounds import LANES, Features, Slots, bound_each, is_longer
+from incrowd.measure.effort import Boxes, Scale, cost, cost_of_boxes, cost_of_cells
+
+__all__ = ["World", "cheaper", "evaluate"]
+
+
+class World(NamedTuple):
+    """All that a search looks at; it changes none of it."""
+
+    base: Boxes
+    merged: Boxes
+    slots: Slots
+    features: Features
+    table: NDArray[np.uint8]
+    """The rows in space, 64 to a chunk: by chunk, zone and lane."""
+    tops: NDArray[np.uint8]
+    """For 64 chunks at a time, the least of each chunk."""
+    late: NDArray[np.uint8]
+    """The rows in time: by slot and bin."""
+    atlas: Atlas
+    scale: Scale
+    people: int
+    bounds: bool
+
+
+@inner
+def evaluate(a: int, b: int, world: World, most: float) -> tuple[int, int, bool]:
+    """Give the cost of a pair of slots as numerator and denominator, and whether it is exact.
+
+    It is not if it exceeds `most`: then the numerator is what it costs at least.
+    """
+    slots, scale, base = world.slots, world.scale, len(world.base.t0)
+    if not is_longer(a, b, slots.node, slots.start, slots.end):
+        a, b = b, a
+    a0, a1, b0, b1 = slots.start[a], slots.end[a], slots.start[b], slots.end[b]
+    na, nb = slots.crowd[a], slots.crowd[b]
+    n, whole = na + nb, (a1 - a0) * scale.whole
+    limit = np.int64(2) ** 62
+    if most < 1 and scale.stop:
+        limit = np.int64(most * n * whole * (1 + 1e-12)) + n
+    first, second = world.base, world.base
+    if a0 >= base:
+        first, a0, a1 = world.merged, a0 - base, a1 - base
+    if b0 >= base:
+        second, b0, b1 = world.merged, b0 - base, b1 - base
+    if slots.cells[a] and slots.cells[b] and scale.small >= 1:
+        space_step = scale.space_unit * world.atlas.space_step
+        time_step = scale.time_unit * world.atlas.time_step
+        near, late = world.table[b // LANES, :, b % LANES], world.late[b]
+        numerator = n * cost_of_cells(
+            first,
+            a0,
+            a1,
+            second,
+            b0,
+            b1,
+            scale,
+            world.bounds and scale.stop,
+            near,
+            late,
+            space_step,
+            time_step,
+            limit // n,
+        )
+    else:
+        each = np.zeros(a1 - a0)
+        if world.bounds and scale.stop:
+            near, late, cells = world.table[b // LANES, :, b % LANES], world.late[b], slots.cells[b]
+            bound_each(first, a0, a1, na, near, late, nb, cells, world.atlas, scale, each)
+        if n <= scale.small:
+            numerator = cost_of_boxes(first, a0, a1, na, second, b0, b1, nb, scale, limit, each)
+        else:
+            numerator = cost(first, a0, a1, na, second, b0, b1, nb, scale, limit, each)
+    return numerator, n * whole, numerator <= limit
+
+
+@inner
+def cheaper(a: int, b: int, c: int, d: int) -> int:
+    """Compare a/b with c/d exactly: -1, 0 or 1. By Euclid, so that no product overflows."""
+    sign = 1
+    while True:
+        p, q = a // b, c // d
+        if p != q:
+            return -sign if p < q else sign
+        a, c = a - p * b, c - q * d
+        if a == 0 or c == 0:
+            return 0 if a == c else (-sign if a == 0 else sign)
+        a, b, c, d, sign = b, a, d, c, -sign
