@@ -37,6 +37,7 @@ __all__ = [
     "is_longer",
     "near_at",
     "only_cells",
+    "set_home",
     "set_row",
     "wide_at",
 ]
@@ -64,6 +65,9 @@ class Slots(NamedTuple):
     full: NDArray[np.bool_]
     feature: NDArray[np.int64]
     features: NDArray[np.int64]
+    home: NDArray[np.uint16]
+    at_home: NDArray[np.float32]
+    """The zone of the first feature, and what part of the samples lies there (0: they are wide)."""
 
 
 class Features(NamedTuple):
@@ -128,6 +132,16 @@ def count_features(
 
 
 @inner
+def set_home(slot: int, slots: Slots, features: Features) -> None:
+    """Note where most of a trajectory's samples lie."""
+    first, length = slots.feature[slot], slots.end[slot] - slots.start[slot]
+    slots.home[slot], slots.at_home[slot] = 0, 0.0
+    if slots.features[slot] > 0 and features.wide[first] == 0:
+        slots.home[slot] = features.zone[first]
+        slots.at_home[slot] = features.count[first] / length
+
+
+@inner
 def set_row(
     slot: int,
     boxes: Boxes,
@@ -157,6 +171,7 @@ def fill_rows(
     first: int,
     last: int,
     slots: Slots,
+    features: Features,
     boxes: Boxes,
     atlas: Atlas,
     scale: Scale,
@@ -168,6 +183,7 @@ def fill_rows(
     row = np.empty(atlas.zones + atlas.bins, np.uint8)
     for slot in range(first, last):
         start, end, crowd = slots.start[slot], slots.end[slot], slots.crowd[slot]
+        set_home(slot, slots, features)
         set_row(slot, boxes, start, end, crowd, atlas, scale, table, tops, late, row)
 
 

@@ -188,7 +188,7 @@ def bins_of(
 
 
 @inner
-def gather_longer(  # noqa: C901, PLR0912
+def gather_longer(  # noqa: C901, PLR0912, PLR0915
     query: int,
     q: int,
     scope: int,
@@ -206,6 +206,8 @@ def gather_longer(  # noqa: C901, PLR0912
     zones, counts, wide = world.features.zone, world.features.count, world.features.wide
     atlas, limits, base, late = world.atlas, heap.limit, len(world.base.t0), world.late[query]
     unit, time_unit = scale.space_unit * atlas.space_step, scale.time_unit
+    home, at_home = slots.home, slots.at_home
+    far = scale.whole / unit * (1 + 1e-6) if unit else np.inf
     base_bin, merged_bin, per_unit = world.base.bin, world.merged.bin, 1 / max(unit, 1)
     near = np.empty(world.table.shape[1], np.uint8)
     for f in range(len(near)):
@@ -213,6 +215,9 @@ def gather_longer(  # noqa: C901, PLR0912
     chunks = -(-(end_chunk - first_chunk) // parts)
     for index in range(chunks * LANES):
         other = (first_chunk + index // LANES * parts) * LANES + index % LANES
+        # Most are left for where they live.
+        if bounds and near[home[other]] * at_home[other] > limits[q] * far:
+            continue
         if not _meets(query, other, scope, people, node, full):
             continue
         if is_longer(query, other, node, start, end):

@@ -73,6 +73,8 @@ def lay_out(
         full=np.zeros(size, np.bool_),
         feature=np.zeros(size, np.int64),
         features=np.zeros(size, np.int64),
+        home=np.zeros(size, np.uint16),
+        at_home=np.zeros(size, np.float32),
     )
     slots.node[:n] = order
     slots.start[:n], slots.end[:n] = start[order], end[order]
@@ -83,6 +85,7 @@ def lay_out(
     slots.feature[:n] = np.cumsum(number[order]) - number[order]
     which = np.repeat(first[order] - slots.feature[:n], number[order])
     which += np.arange(len(which))
+    laid = Features._make(column[which] for column in features)
     wide, long = (drawn.zones, drawn.bins) if bounds else (1, 1)
     table = np.empty((size // LANES, wide, LANES), np.uint8)
     table[-1] = FAR
@@ -93,7 +96,7 @@ def lay_out(
         jobs = ((low, min(low + step, n)) for low in range(0, n, step))
 
         def fill(job: tuple[int, int]) -> None:
-            fill_rows(job[0], job[1], slots, boxes, drawn, scale, table, tops, late)
+            fill_rows(job[0], job[1], slots, laid, boxes, drawn, scale, table, tops, late)
 
         for _ in on_threads(threads, fill, jobs):
             pass
@@ -102,7 +105,7 @@ def lay_out(
         boxes,
         none,
         slots,
-        Features._make(column[which] for column in features),
+        laid,
         table,
         tops,
         late,

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.compiled import compiled, inner
-from incrowd.measure.bounds import Features, count_features, only_cells, set_row
+from incrowd.measure.bounds import Features, count_features, only_cells, set_home, set_row
 from incrowd.measure.effort import Boxes
 from incrowd.measure.pairs import World
 from incrowd.protect.merging import merge, room
@@ -183,6 +183,7 @@ def _settle(
     number = count_features(world.merged, start - base, end - base, world.atlas, features, used)
     slots.feature[slot], slots.features[slot] = used, number
     counts[FEATURES] += number
+    set_home(slot, slots, features)
     if world.bounds:
         row = np.empty(world.atlas.zones + world.atlas.bins, np.uint8)
         set_row(

@@ -262,6 +262,7 @@ def _move(slot: int, to: int, slots: Slots, standings: Standings) -> None:
         slots.full[slot],
     )
     slots.feature[to], slots.features[to] = slots.feature[slot], slots.features[slot]
+    slots.home[to], slots.at_home[to] = slots.home[slot], slots.at_home[slot]
     standings.key[to], standings.kind[to] = standings.key[slot], standings.kind[slot]
     standings.partner[to] = standings.partner[slot]
     standings.numerator[to] = standings.numerator[slot]
