@@ -10,13 +10,14 @@ kernel in another file does. Whoever changes an inner kernel removes the ``*.nbi
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Ints", "Words", "compiled", "inner"]
+__all__ = ["Floats", "Ints", "Words", "compiled", "inner", "is_kept"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -38,3 +39,10 @@ def inner(kernel: Kernel) -> Kernel:
     """
     options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return cast("Kernel", njit(nogil=True, error_model="numpy", **options)(kernel))
+
+
+def is_kept(kernel: Callable[..., object]) -> bool:
+    """Tell whether a kernel that Python calls was compiled before, and is kept on disk."""
+    folder = Path(cast("Any", kernel).stats.cache_path)
+    name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__qualname__}"
+    return any(folder.glob(f"{name}-*.nbi"))

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from incrowd.cli.app import app
-from incrowd.cli.console import progress, run
+from incrowd.cli.console import progress, run, say_if_first
 from incrowd.errors import DataWarning, InputError, OutputError, PrivacyWarning
 
 COMMANDS = ["demo", "synth", "describe", "convert", "measure", "anonymize", "verify"]
@@ -125,3 +125,20 @@ class TestWrongUse:
         assert out == ""
         assert "Traceback" not in err
         assert err
+
+
+class TestSayIfFirst:
+    @pytest.mark.parametrize("kept", [True, False])
+    def test_tells_of_the_compiler_only_when_it_runs(self, capsys, monkeypatch, kept):
+        monkeypatch.setattr("incrowd.compiled.is_kept", lambda _: kept)
+        say_if_first()
+        assert ("compiled" in capsys.readouterr().err) is not kept
+
+    def test_finds_what_is_kept(self):
+        from incrowd.compiled import compiled, is_kept
+
+        @compiled
+        def never():
+            return 1
+
+        assert not is_kept(never)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.console import progress, say
+from incrowd.cli.console import progress, say, say_if_first
 from incrowd.cli.measure import WIDTH
 from incrowd.cli.options import Source, reads_data
 from incrowd.errors import ArgumentError, VerificationError
@@ -110,6 +110,7 @@ def anonymize(
     data = source.read()
     space = _whole("--max-space", max_space, data.frame.cell, "m", "cell")
     time = _whole("--max-time", max_time, data.frame.slot / 60, "min", "slot")
+    say_if_first()
     with _keeping(journal):
         with stages() as show:
             release = incrowd.glove(

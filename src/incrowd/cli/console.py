@@ -10,7 +10,7 @@ from typing import Any
 
 from incrowd.errors import IncrowdError, PrivacyWarning
 
-__all__ = ["progress", "run", "say"]
+__all__ = ["progress", "run", "say", "say_if_first"]
 
 _USE, _INTERRUPTED = 2, 130
 _PATIENCE = 5.0
@@ -48,6 +48,15 @@ def run(app: Callable[[], Any]) -> int:
 def say(text: str) -> None:
     """Tell the person at the terminal something that is no result."""
     print(text, file=sys.stderr)
+
+
+def say_if_first() -> None:
+    """Tell why nothing seems to happen, where kernels were never compiled before."""
+    from incrowd.compiled import is_kept
+    from incrowd.measure.search import search
+
+    if not is_kept(search):
+        say("The kernels are compiled first, once on every machine; that takes about a minute.")
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from incrowd.cli import anonymize, describe, measure
-from incrowd.cli.console import progress
+from incrowd.cli.console import progress, say_if_first
 
 __all__ = ["demo"]
 
@@ -30,6 +30,7 @@ def demo(
     output.mkdir(parents=True, exist_ok=True)
     file, folder = output / "city.parquet", output / "release"
     refuse_places(folder, overwrite=True)
+    say_if_first()
     with progress("Making people", "people") as update:
         data = incrowd.synthesize("city", users=users, seed=seed, progress=update)
     incrowd.write(data, file, overwrite=True)

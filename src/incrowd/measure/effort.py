@@ -341,12 +341,18 @@ def cost_of_boxes(  # noqa: C901, PLR0912
         length = np.int32(mine * np.int32(last - first))
         while at < b1 and t0[at] < first:
             at += 1
-        # Those nearest in time first; then all who are not too far away for that alone.
+        # Those nearest in time first; then, before and behind them, all who are not too far away.
         begin = max(b0, min(at - STRIDE // 2, b1 - STRIDE))
-        end, best, all_near = min(b1, begin + STRIDE), np.int32(2**31 - 1), False
-        while True:
+        end, best = min(b1, begin + STRIDE), np.int32(2**31 - 1)
+        low_end, high_end = begin, end
+        for stage in range(3):
+            start, stop = begin, end
+            if stage == 1:
+                start, stop = low_end, begin
+            elif stage > 1:
+                start, stop = end, high_end
             if b1 - b0 < STRIDE:
-                for j in range(begin, end):
+                for j in range(start, stop):
                     best = min(
                         best,
                         _effort(
@@ -355,40 +361,37 @@ def cost_of_boxes(  # noqa: C901, PLR0912
                             *(n, other, widest, longest, space_unit, time_unit),
                         ),
                     )
-            else:
-                for block in range(begin, end, STRIDE):
-                    # The last ones may be looked at twice. Counted without a sign, or it would
-                    # not be done eight at a time.
-                    shift = np.uintp(min(block, b1 - STRIDE))
-                    for step in range(np.uintp(STRIDE)):
-                        j = shift + step
-                        best = min(
-                            best,
-                            _effort(
-                                *(left, right, low, high, first, last, extent, length),
-                                *(x0[j], x1[j], y0[j], y1[j], t0[j], t1[j]),
-                                *(n, other, widest, longest, space_unit, time_unit),
-                            ),
-                        )
-            if all_near or end - begin >= b1 - b0:
                 break
-            all_near = True
+            for block in range(start, stop, STRIDE):
+                # The last ones may be looked at twice. Counted without a sign, or it would not be
+                # done eight at a time.
+                shift = np.uintp(min(block, b1 - STRIDE))
+                for step in range(np.uintp(STRIDE)):
+                    j = shift + step
+                    best = min(
+                        best,
+                        _effort(
+                            *(left, right, low, high, first, last, extent, length),
+                            *(x0[j], x1[j], y0[j], y1[j], t0[j], t1[j]),
+                            *(n, other, widest, longest, space_unit, time_unit),
+                        ),
+                    )
+            if stage > 0:
+                continue
             if not scale.near or best > ceiling:
-                begin, end = b0, b1
+                low_end, high_end = b0, b1
                 continue
             most = np.int64(best) // time_unit if time_unit else np.int64(2) ** 62
-            was_begin, was_end = begin, end
-            while begin > b0:
-                j = begin - 1
+            while low_end > b0:
+                j = low_end - 1
                 if mine * (first - t0[j]) + other * max(0, last - reach[j]) > most:
                     break
-                begin = max(b0, begin - STRIDE)
-            while end < b1:
-                if other * (t0[end] - first) + mine * max(0, t0[end] + 1 - last) > most:
+                low_end = max(b0, low_end - STRIDE)
+            while high_end < b1:
+                ahead = t0[high_end]
+                if other * (ahead - first) + mine * max(0, ahead + 1 - last) > most:
                     break
-                end = min(b1, end + STRIDE)
-            if begin == was_begin and end == was_end:
-                break
+                high_end = min(b1, high_end + STRIDE)
         total += best
         if len(least_each):
             rest -= least_each[i - a0]

@@ -54,7 +54,7 @@ SLACK = {SHORTER: 1.0, OLDER: 0.1}
 """How much dearer than the nearest those may be whom a search lists: merges change soon again."""
 TOGETHER = 256
 """How many searches are done together when one is due: alone, each would take longer."""
-AHEAD, SOON = 1.3, 1.02
+AHEAD, SOON = 1.5, 1.02
 """How much dearer than the last merge those may be whom a merge searches for, and who is due."""
 SPARSE = 0.7
 """Where fewer of the slots are in use, they are moved together."""
