@@ -156,7 +156,7 @@ class Benchmarks:
         count = max(rounds, round(PAIRS * min(1, self.share * 10)))
         code = COMPARE.format(path=str(self.path(case)), pairs=count, rounds=rounds)
         engine = [self.timed(CASES[name]) for name in ("civ-2", "civ-gap")]
-        lines = [line.split() for line in python(code).output.splitlines()]
+        lines = [line.split() for line in python(code).output.splitlines()][-3:]
         people = int(lines[0][0])
         total = people * (people - 1) // 2
         print(f"\nAll {total:,} pairs of civ, from {count:,} random ones, on all cores.")

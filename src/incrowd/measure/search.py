@@ -21,6 +21,8 @@ __all__ = ["Found", "search", "unite"]
 
 GUESSES = 4
 """How many more neighbours than needed are tried before the search."""
+ROOM = 4096
+"""How many candidates are tried at least before others are looked for again."""
 
 
 class Found(NamedTuple):
@@ -83,15 +85,17 @@ def search(
         np.full(number, np.int64(2) ** 62),
         np.zeros(number, np.int64),
     )
-    heap = make_heap(number, 2 * keep + LANES)
+    # With a limit from the start there is no need to narrow it, only to search once.
+    room = keep if most == np.inf else max(keep, ROOM)
+    heap = make_heap(number, 2 * room + LANES)
     for q in range(number):
         heap.limit[q] = most
         if most == np.inf:
             heap.limit[q] = _guess(queries[q], scope, near, world) * (1 + slack)
         heap.rest[q] = heap.limit[q]
-    gather(queries, scope, keep, part, parts, world, heap)
+    gather(queries, scope, room, part, parts, world, heap)
     for q in range(number):
-        shrink(keep, q, heap, slots.node)
+        shrink(room, q, heap, slots.node)
         count = heap.count[q]
         value, slot = heap.value[q], heap.slot[q]
         exact = np.zeros(len(value), np.bool_)
