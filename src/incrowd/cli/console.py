@@ -56,7 +56,7 @@ def say_if_first() -> None:
     from incrowd.measure.search import search
 
     if not is_kept(search):
-        say("The kernels are compiled first, once on every machine; that takes about a minute.")
+        say("The kernels are compiled first, once on every machine; that takes about two minutes.")
 
 
 @contextlib.contextmanager
