@@ -192,6 +192,15 @@ class TestHowItIsComputed:
         with coarse(8, 50, 2):
             assert found(released(case, block=5)) == slow
 
+    @pytest.mark.parametrize("stretch", [Stretch(), Stretch(max_space=1000, max_time=3000)])
+    def test_a_wide_country_does_not_matter(self, stretch):
+        # Boxes wider than any threshold, and thresholds that take more than a byte.
+        data = incrowd.synthesize("civ", users=120, seed=3)
+        ways = [{}, {"threads": 2}, {"bounds": False}]
+        one, two, slow = (incrowd.glove(data, 4, stretch=stretch, **way).merges for way in ways)
+        assert one.equals(two)
+        assert one.equals(slow)
+
     def test_identifiers_do_not_matter(self):
         rows = {"user": ["z", "a", "m", "z"], "x0": [0, 0, 9, 1], "y0": [0] * 4, "t0": [0, 1, 2, 3]}
         case = Case(incrowd.Trajectories.from_boxes(rows))
