@@ -1,6 +1,6 @@
 """How kernels are compiled, and the names of the arrays that they take.
 
-Every kernel is decorated with `compiled` or `inner`, so that they all release the
+Every kernel is decorated with `compiled`, `inner` or `inlined`, so that they all release the
 interpreter's lock (blocks of people are worked on by several threads) and are kept on disk between
 runs (a small dataset should not wait for the compiler twice).
 
@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Ints", "Words", "compiled", "inner", "is_kept"]
+__all__ = ["Floats", "Ints", "Words", "compiled", "inlined", "inner", "is_kept"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -39,6 +39,16 @@ def inner(kernel: Kernel) -> Kernel:
     """
     options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return cast("Kernel", njit(nogil=True, error_model="numpy", **options)(kernel))
+
+
+def inlined(kernel: Kernel) -> Kernel:
+    """Write the lines of a kernel where it is called, instead of compiling it by itself.
+
+    For kernels that take many arrays and have one caller: all of these would be taken apart and
+    put together again for the call, which takes the compiler longer than the lines themselves.
+    """
+    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return cast("Kernel", njit(inline="always", error_model="numpy", **options)(kernel))
 
 
 def is_kept(kernel: Callable[..., object]) -> bool:

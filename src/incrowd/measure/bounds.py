@@ -152,13 +152,12 @@ def set_row(
     scale: Scale,
     table: NDArray[np.uint8],
     tops: NDArray[np.uint8],
-    late: NDArray[np.uint8],
-    row: NDArray[np.uint8],
+    rows: NDArray[np.uint8],
 ) -> None:
-    """Compute a row and lay it into its lane of the table, and under what its chunk says."""
+    """Compute a row, and lay it into its lane of the table, and under what its chunk says."""
+    row = rows[slot]
     row_of(boxes, start, end, crowd, atlas, scale, row)
     chunk, lane = slot // LANES, slot % LANES
-    late[slot] = row[atlas.zones :]
     for z in range(atlas.zones):
         table[chunk, z, lane] = row[z]
     high, column = chunk // LANES, chunk % LANES
@@ -177,14 +176,13 @@ def fill_rows(
     scale: Scale,
     table: NDArray[np.uint8],
     tops: NDArray[np.uint8],
-    late: NDArray[np.uint8],
+    rows: NDArray[np.uint8],
 ) -> None:
     """Compute the rows of some slots, of trajectories of the input."""
-    row = np.empty(atlas.zones + atlas.bins, np.uint8)
     for slot in range(first, last):
         start, end, crowd = slots.start[slot], slots.end[slot], slots.crowd[slot]
         set_home(slot, slots, features)
-        set_row(slot, boxes, start, end, crowd, atlas, scale, table, tops, late, row)
+        set_row(slot, boxes, start, end, crowd, atlas, scale, table, tops, rows)
 
 
 @inner

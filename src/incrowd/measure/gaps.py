@@ -12,7 +12,7 @@ from incrowd.compiled import compiled
 from incrowd.errors import ArgumentError
 from incrowd.measure.bounds import LANES, is_longer
 from incrowd.measure.effort import Boxes, Scale, parts
-from incrowd.measure.gather import ALL
+from incrowd.measure.gather import ALL, Share
 from incrowd.measure.pairs import World
 from incrowd.measure.search import search
 from incrowd.measure.stretch import Stretch
@@ -78,7 +78,8 @@ def k_gap(
     blocks = [np.arange(i, min(i + LANES, people)) for i in range(0, people, LANES)]
 
     def work(queries: NDArray[np.int64]) -> tuple[Any, ...]:
-        found = search(queries, ALL, near, near + SPARE, 0.0, np.inf, 0, 1, world)
+        alone = Share(0, 1, np.full(len(queries), np.inf))
+        found = search(queries, ALL, near, near + SPARE, 0.0, np.inf, alone, world)
         return world.slots.node[queries], found.near, *_parts(queries, found.near, slot_of, world)
 
     slot_of = np.empty(people, np.int64)

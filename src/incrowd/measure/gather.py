@@ -4,10 +4,12 @@ From the longer of two, 64 others are bounded at a time, by space; who is left, 
 shorter, one after the other.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.compiled import inner
+from incrowd.compiled import inlined, inner
 from incrowd.measure.bounds import (
     LANES,
     SAFE,
@@ -18,12 +20,30 @@ from incrowd.measure.bounds import (
     near_at,
 )
 from incrowd.measure.candidates import Heap, push
-from incrowd.measure.pairs import World
+from incrowd.measure.pairs import NONE, World
 
-__all__ = ["ALL", "OLDER", "SHORTER", "bins_of", "gather", "gather_longer", "gather_shorter"]
+__all__ = [
+    "ALL",
+    "OLDER",
+    "SHORTER",
+    "Share",
+    "bins_of",
+    "gather",
+    "gather_longer",
+    "gather_shorter",
+]
 
 ALL, SHORTER, OLDER = 0, 1, 2
 """Among whom to search: everybody, the shorter of the input, or the older."""
+
+
+class Share(NamedTuple):
+    """What one thread does of a search: every so many slots, from the first of its own on."""
+
+    part: int
+    parts: int
+    best: NDArray[np.float64]
+    """What the nearest of each query cost at most, as far as any of the threads knows."""
 
 
 @inner
@@ -48,33 +68,27 @@ def gather(
     queries: NDArray[np.int64],
     scope: int,
     keep: int,
-    part: int,
-    parts: int,
+    share: Share,
     world: World,
     heap: Heap,
 ) -> None:
-    """Find the candidates of some queries: those whose bound is within the limit.
-
-    Of so many parts in which the chunks are taken in turn, one.
-    """
+    """Find the candidates of some queries: those whose bound is within the limit."""
     bins, number = bins_of(queries, world)
     chunks = len(world.slots.node) // LANES
-    space, alive = np.empty(LANES, np.int32), np.empty((len(queries), LANES), np.bool_)
+    space, alive = np.empty(LANES, np.int32), np.empty((LANES, len(queries)), np.bool_)
     for high in range(-(-chunks // LANES)):
         for q in range(len(queries)):
-            _look_down(world.tops[high], queries[q], world, heap.limit[q], space, alive[q])
+            _look_down(world.tops[high], queries[q], world, heap.limit[q], space, alive[:, q])
         for chunk in range(high * LANES, min(chunks, (high + 1) * LANES)):
-            if chunk % parts != part:
-                continue
             gather_shorter(
-                chunk, queries, alive[:, chunk % LANES], bins, number, scope, keep, world, heap
+                chunk, queries, alive[chunk % LANES], bins, number, scope, keep, share, world, heap
             )
     if scope != SHORTER:
         for q in range(len(queries)):
-            gather_longer(queries[q], q, scope, keep, part, chunks, parts, world, heap)
+            gather_longer(queries[q], q, scope, keep, NONE, chunks, share, world, heap)
 
 
-@inner
+@inlined
 def _look_down(
     rows: NDArray[np.uint8],
     query: int,
@@ -107,6 +121,7 @@ def gather_shorter(  # noqa: C901, PLR0912
     number: NDArray[np.int64],
     scope: int,
     keep: int,
+    share: Share,
     world: World,
     heap: Heap,
 ) -> None:
@@ -118,7 +133,7 @@ def gather_shorter(  # noqa: C901, PLR0912
     node, start, end, full = slots.node, slots.start, slots.end, slots.full
     cells, crowd = slots.cells, slots.crowd
     space_unit, time_unit = scale.space_unit * atlas.space_step, scale.time_unit
-    rows, limits, late = world.table[chunk], heap.limit, world.late
+    side, limits, rows, zones = world.table[chunk], heap.limit, world.rows, atlas.zones
     space, only = np.zeros(LANES, np.int32), np.empty(LANES, np.uint8)
     for lane in range(LANES):
         only[lane] = 255 if cells[chunk * LANES + lane] else 0
@@ -134,11 +149,11 @@ def gather_shorter(  # noqa: C901, PLR0912
         if bounds:
             first, last = slots.feature[query], slots.feature[query] + slots.features[query]
             least = add_up(
-                rows, features, first, last, crowd[query], only, atlas, scale.space, space
+                side, features, first, last, crowd[query], only, atlas, scale.space, space
             )
             if space_unit * least > most:
                 continue
-        for lane in range(LANES):
+        for lane in range((share.part - chunk * LANES) % share.parts, LANES, share.parts):
             other, total = chunk * LANES + lane, float(space_unit * space[lane])
             if total > most or not _meets(query, other, scope, people, node, full):
                 continue
@@ -148,11 +163,11 @@ def gather_shorter(  # noqa: C901, PLR0912
                 left = (most - total) / time_unit if time_unit else np.inf
                 if cells[query]:
                     left /= atlas.time_step
-                    late_sum = add_times(late[other], bins[q, : number[q]], left)
+                    late_sum = add_times(rows[other, zones:], bins[q, : number[q]], left)
                     total += time_unit * atlas.time_step * late_sum
                 else:
                     total += time_unit * add_late(
-                        late[other],
+                        rows[other, zones:],
                         boxes,
                         start[query] - shift,
                         end[query] - shift,
@@ -188,33 +203,31 @@ def bins_of(
 
 
 @inner
-def gather_longer(  # noqa: C901, PLR0912, PLR0915
+def gather_longer(  # noqa: C901, PLR0912
     query: int,
     q: int,
     scope: int,
     keep: int,
     first_chunk: int,
     end_chunk: int,
-    parts: int,
+    share: Share,
     world: World,
     heap: Heap,
 ) -> None:
-    """Find the candidates that are longer than a query, one by one, in every so many chunks."""
+    """Find the candidates that are longer than a query, one by one, in some chunks."""
     slots, scale, people, bounds = world.slots, world.scale, world.people, world.bounds
     node, start, end, full = slots.node, slots.start, slots.end, slots.full
     feature, features, cells, crowd = slots.feature, slots.features, slots.cells, slots.crowd
     zones, counts, wide = world.features.zone, world.features.count, world.features.wide
-    atlas, limits, base, late = world.atlas, heap.limit, len(world.base.t0), world.late[query]
+    atlas, limits, base, late = world.atlas, heap.limit, len(world.base.t0), world.rows[query]
     unit, time_unit = scale.space_unit * atlas.space_step, scale.time_unit
     home, at_home = slots.home, slots.at_home
     far = scale.whole / unit * (1 + 1e-6) if unit else np.inf
     base_bin, merged_bin, per_unit = world.base.bin, world.merged.bin, 1 / max(unit, 1)
-    near = np.empty(world.table.shape[1], np.uint8)
-    for f in range(len(near)):
-        near[f] = world.table[query // LANES, f, query % LANES]
-    chunks = -(-(end_chunk - first_chunk) // parts)
-    for index in range(chunks * LANES):
-        other = (first_chunk + index // LANES * parts) * LANES + index % LANES
+    near, late = late[: atlas.zones], late[atlas.zones :]
+    first_slot = first_chunk * LANES
+    first_slot += (share.part - first_slot) % share.parts
+    for other in range(first_slot, end_chunk * LANES, share.parts):
         # Most are left for where they live.
         if bounds and near[home[other]] * at_home[other] > limits[q] * far:
             continue

@@ -1,16 +1,20 @@
 """The exact cost of a pair of those who are alive, and the comparison of two costs."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.compiled import inner
 from incrowd.measure.atlas import Atlas
-from incrowd.measure.bounds import LANES, Features, Slots, bound_each, is_longer
+from incrowd.measure.bounds import Features, Slots, bound_each, is_longer
 from incrowd.measure.effort import Boxes, Scale, cost, cost_of_boxes, cost_of_cells
 
-__all__ = ["World", "cheaper", "evaluate"]
+__all__ = ["NONE", "ONE", "World", "cheaper", "evaluate"]
+
+NONE: Any = np.int64(0)
+ONE: Any = np.int64(1)
+"""Numbers to hand on: for a number that is written out, kernels would be compiled once more."""
 
 
 class World(NamedTuple):
@@ -24,8 +28,8 @@ class World(NamedTuple):
     """The rows in space, 64 to a chunk: by chunk, zone and lane."""
     tops: NDArray[np.uint8]
     """For 64 chunks at a time, the least of each chunk."""
-    late: NDArray[np.uint8]
-    """The rows in time: by slot and bin."""
+    rows: NDArray[np.uint8]
+    """The rows in space and time, one by one: by slot, and zone or bin (zones first)."""
     atlas: Atlas
     scale: Scale
     people: int
@@ -38,7 +42,7 @@ def evaluate(a: int, b: int, world: World, most: float) -> tuple[int, int, bool]
 
     It is not if it exceeds `most`: then the numerator is what it costs at least.
     """
-    slots, scale, base = world.slots, world.scale, len(world.base.t0)
+    slots, scale, base, zones = world.slots, world.scale, len(world.base.t0), world.atlas.zones
     if not is_longer(a, b, slots.node, slots.start, slots.end):
         a, b = b, a
     a0, a1, b0, b1 = slots.start[a], slots.end[a], slots.start[b], slots.end[b]
@@ -55,7 +59,7 @@ def evaluate(a: int, b: int, world: World, most: float) -> tuple[int, int, bool]
     if slots.cells[a] and slots.cells[b] and scale.small >= 1:
         space_step = scale.space_unit * world.atlas.space_step
         time_step = scale.time_unit * world.atlas.time_step
-        near, late = world.table[b // LANES, :, b % LANES], world.late[b]
+        near, late = world.rows[b, :zones], world.rows[b, zones:]
         numerator = n * cost_of_cells(
             first,
             a0,
@@ -74,7 +78,7 @@ def evaluate(a: int, b: int, world: World, most: float) -> tuple[int, int, bool]
     else:
         each = np.zeros(a1 - a0)
         if world.bounds and scale.stop:
-            near, late, cells = world.table[b // LANES, :, b % LANES], world.late[b], slots.cells[b]
+            near, late, cells = world.rows[b, :zones], world.rows[b, zones:], slots.cells[b]
             bound_each(first, a0, a1, na, near, late, nb, cells, world.atlas, scale, each)
         if n <= scale.small:
             numerator = cost_of_boxes(first, a0, a1, na, second, b0, b1, nb, scale, limit, each)

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.compiled import compiled, inner
+from incrowd.compiled import compiled, inlined, inner
 from incrowd.measure.bounds import LANES, Slots
 from incrowd.measure.candidates import make_heap, shrink, sort
-from incrowd.measure.gather import SHORTER, bins_of, gather, gather_longer, gather_shorter
-from incrowd.measure.pairs import World, cheaper, evaluate
+from incrowd.measure.gather import SHORTER, Share, bins_of, gather, gather_longer, gather_shorter
+from incrowd.measure.pairs import NONE, ONE, World, cheaper, evaluate
 
 __all__ = ["Found", "search", "unite"]
 
@@ -62,16 +62,15 @@ def search(
     keep: int,
     slack: float,
     most: float,
-    part: int,
-    parts: int,
+    share: Share,
     world: World,
 ) -> Found:
     """Search for the nearest of each query (slots, best from the same chunk).
 
     Candidates are listed while their bounds exceed what the nearest may cost by no more than the
     slack (0.25: a quarter), and there is room for them. Nobody is looked for who costs more than
-    `most`; who has nobody then has a rest of so much. With a `most`, the search may be done in
-    parts; what they find is put together by `unite`.
+    `most`; who has nobody then has a rest of so much. With a `most`, the search may be shared by
+    threads, who tell each other the best that they found; the rest is put together by `unite`.
     """
     number, slots = len(queries), world.slots
     found = Found(
@@ -93,16 +92,16 @@ def search(
         if most == np.inf:
             heap.limit[q] = _guess(queries[q], scope, near, world) * (1 + slack)
         heap.rest[q] = heap.limit[q]
-    gather(queries, scope, room, part, parts, world, heap)
+    gather(queries, scope, room, share, world, heap)
     for q in range(number):
         shrink(room, q, heap, slots.node)
         count = heap.count[q]
         value, slot = heap.value[q], heap.slot[q]
         exact = np.zeros(len(value), np.bool_)
-        sort(value, slot, 0, count, slots.node)
+        sort(value, slot, NONE, count, slots.node)
         rest, rest_node = heap.rest[q], heap.rest_node[q]
-        done = _try(queries[q], 0, count, value, slot, exact, q, most, found, world)
-        worst, node = _worst(q, most, found)
+        done = _try(queries[q], NONE, count, value, slot, exact, q, most, share.best, found, world)
+        worst, node = _worst(q, most, share.best, found)
         if not done and (
             rest < worst or (rest == worst and node >= 0 and (worst > 0 or rest_node <= node))
         ):
@@ -117,8 +116,8 @@ def search(
                 rest,
                 rest_node,
                 most,
-                part,
-                parts,
+                worst,
+                share,
                 found,
                 world,
             )
@@ -127,28 +126,28 @@ def search(
     return found
 
 
-@inner
+@inlined
 def _guess(query: int, scope: int, near: int, world: World) -> float:
     """Give a cost that the nearest do not exceed: that of the most promising who live near."""
     if not world.bounds:
         return np.inf
     home, chunks, keep = query // LANES, len(world.slots.node) // LANES, near + GUESSES
-    heap, queries = make_heap(1, 2 * keep + LANES), np.full(1, query, np.int64)
+    heap, queries = make_heap(ONE, 2 * keep + LANES), np.full(1, query, np.int64)
     bins, number = bins_of(queries, world)
-    alive = np.ones(1, np.bool_)
+    alive, share = np.ones(1, np.bool_), Share(NONE, ONE, np.full(1, np.inf))
     first, last = max(0, home - 1), min(chunks, home + 2)
     for chunk in range(first, last):
-        gather_shorter(chunk, queries, alive, bins, number, scope, keep, world, heap)
+        gather_shorter(chunk, queries, alive, bins, number, scope, keep, share, world, heap)
     if scope != SHORTER:
-        gather_longer(query, 0, scope, keep, first, last, 1, world, heap)
-    shrink(keep, 0, heap, world.slots.node)
+        gather_longer(query, NONE, scope, keep, first, last, share, world, heap)
+    shrink(keep, NONE, heap, world.slots.node)
     count = heap.count[0]
-    sort(heap.value[0], heap.slot[0], 0, count, world.slots.node)
+    sort(heap.value[0], heap.slot[0], NONE, count, world.slots.node)
     costs = np.full(near, np.inf)
     for c in range(count):
         if heap.value[0, c] > costs[near - 1]:
             break
-        top, bottom, whole = evaluate(query, heap.slot[0, c], world, costs[near - 1])
+        top, bottom, whole = evaluate(query, np.int64(heap.slot[0, c]), world, costs[near - 1])
         if whole and top / bottom < costs[near - 1]:
             costs[near - 1] = top / bottom
             costs.sort()
@@ -165,6 +164,7 @@ def _try(
     exact: NDArray[np.bool_],
     q: int,
     most: float,
+    best: NDArray[np.float64],
     found: Found,
     world: World,
 ) -> bool:
@@ -174,10 +174,10 @@ def _try(
     """
     slots, near = world.slots, found.near.shape[1]
     for c in range(begin, count):
-        worst, node = _worst(q, most, found)
+        worst, node = _worst(q, most, best, found)
         if value[c] > worst or (value[c] == 0 and worst == 0 and node < slots.node[slot[c]]):
             return True
-        top, bottom, whole = evaluate(query, slot[c], world, worst)
+        top, bottom, whole = evaluate(query, np.int64(slot[c]), world, worst)
         found.tried[q] += 1
         value[c], exact[c] = top / bottom, whole
         if not whole or value[c] > most:
@@ -192,16 +192,23 @@ def _try(
         if place < near:
             found.near[q, place] = node
             found.numerator[q, place], found.denominator[q, place] = top, bottom
+        best[q] = min(best[q], _worst(q, most, best, found)[0])
     return False
 
 
 @inner
-def _worst(q: int, most: float, found: Found) -> tuple[float, int]:
-    """Give the cost and the node of the last of the nearest; `most` while there are too few."""
+def _worst(q: int, most: float, best: NDArray[np.float64], found: Found) -> tuple[float, int]:
+    """Give the cost and the node of the last of the nearest; `most` while there are too few.
+
+    If another thread knows better, it is not known who it is: anybody may be older.
+    """
     last = found.near.shape[1] - 1
-    if found.near[q, last] < 0:
-        return most, -1
-    return found.numerator[q, last] / found.denominator[q, last], found.near[q, last]
+    worst, node = most, np.int64(-1)
+    if found.near[q, last] >= 0:
+        worst = found.numerator[q, last] / found.denominator[q, last]
+        node = found.near[q, last]
+    elsewhere = best[q]
+    return (elsewhere, np.int64(2) ** 62) if elsewhere < worst else (worst, node)
 
 
 @inner
@@ -213,7 +220,7 @@ def _ahead(node: int, top: int, bottom: int, q: int, place: int, found: Found) -
     return order < 0 or (order == 0 and node < found.near[q, place])
 
 
-@inner
+@inlined
 def _all(
     query: int,
     scope: int,
@@ -225,17 +232,17 @@ def _all(
     rest: float,
     rest_node: int,
     most: float,
-    part: int,
-    parts: int,
+    worst: float,
+    share: Share,
     found: Found,
     world: World,
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.bool_], int]:
     """Go on with all candidates that may still be near, where the first ones did not suffice."""
     slots = world.slots
     size = len(slots.node) + 1
-    heap = make_heap(1, size)
-    heap.limit[0] = _worst(q, most, found)[0]
-    gather(np.full(1, query, np.int64), scope, size, part, parts, world, heap)
+    heap = make_heap(ONE, size)
+    heap.limit[0] = worst
+    gather(np.full(1, query, np.int64), scope, size, share, world, heap)
     both_value = np.empty(count + size)
     both_slot = np.empty(count + size, np.int32)
     both_exact = np.zeros(count + size, np.bool_)
@@ -251,11 +258,11 @@ def _all(
             both_value[total], both_slot[total] = v, s
             total += 1
     sort(both_value, both_slot, count, total, slots.node)
-    _try(query, count, total, both_value, both_slot, both_exact, q, most, found, world)
+    _try(query, count, total, both_value, both_slot, both_exact, q, most, share.best, found, world)
     return both_value, both_slot, both_exact, total
 
 
-@inner
+@inlined
 def _keep(
     q: int,
     keep: int,
@@ -289,10 +296,9 @@ def unite(one: Found, two: Found) -> None:
     """Put what two parts of a search for the nearest one found together, in the first."""
     keep = one.value.shape[1]
     for q in range(len(one.number)):
-        nearest = two.near[q, 0]
-        if nearest >= 0 and _ahead(nearest, two.numerator[q, 0], two.denominator[q, 0], q, 0, one):
-            one.near[q, 0] = nearest
-            one.numerator[q, 0], one.denominator[q, 0] = two.numerator[q, 0], two.denominator[q, 0]
+        nearest, top, bottom = two.near[q, 0], two.numerator[q, 0], two.denominator[q, 0]
+        if nearest >= 0 and _ahead(nearest, top, bottom, q, NONE, one):
+            one.near[q, 0], one.numerator[q, 0], one.denominator[q, 0] = nearest, top, bottom
         value = np.concatenate((one.value[q, : one.number[q]], two.value[q, : two.number[q]]))
         node = np.concatenate((one.node[q, : one.number[q]], two.node[q, : two.number[q]]))
         rest, rest_node = one.rest[q], one.rest_node[q]

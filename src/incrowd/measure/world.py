@@ -13,7 +13,7 @@ from incrowd.errors import ArgumentError
 from incrowd.measure.atlas import FAR, Atlas, draw
 from incrowd.measure.bounds import LANES, Features, Slots, count_features, fill_rows, only_cells
 from incrowd.measure.effort import Boxes, Scale
-from incrowd.measure.pairs import World
+from incrowd.measure.pairs import NONE, World
 
 if TYPE_CHECKING:
     from incrowd.data.trajectories import Trajectories
@@ -86,17 +86,17 @@ def lay_out(
     which = np.repeat(first[order] - slots.feature[:n], number[order])
     which += np.arange(len(which))
     laid = Features._make(column[which] for column in features)
-    wide, long = (drawn.zones, drawn.bins) if bounds else (1, 1)
+    wide, long = (drawn.zones, drawn.zones + drawn.bins) if bounds else (1, 1)
     table = np.empty((size // LANES, wide, LANES), np.uint8)
     table[-1] = FAR
-    late = np.empty((size, long), np.uint8)
+    rows = np.empty((size, long), np.uint8)
     tops = np.full((-(-len(table) // LANES), drawn.zones, LANES), FAR, np.uint8)
     if bounds:
         step = LANES * LANES  # no two threads write under the same chunk
         jobs = ((low, min(low + step, n)) for low in range(0, n, step))
 
         def fill(job: tuple[int, int]) -> None:
-            fill_rows(job[0], job[1], slots, laid, boxes, drawn, scale, table, tops, late)
+            fill_rows(job[0], job[1], slots, laid, boxes, drawn, scale, table, tops, rows)
 
         for _ in on_threads(threads, fill, jobs):
             pass
@@ -108,7 +108,7 @@ def lay_out(
         laid,
         table,
         tops,
-        late,
+        rows,
         drawn,
         scale,
         people,
@@ -116,15 +116,25 @@ def lay_out(
     )
 
 
-def on_threads(threads: int, work: Callable[[Any], T], jobs: Iterable[Any]) -> Iterator[T]:
-    """Do jobs on several threads; give the results in order, few of them ahead."""
+def on_threads(
+    threads: int,
+    work: Callable[[Any], T],
+    jobs: Iterable[Any],
+    warm: bool = False,  # noqa: FBT001, FBT002
+) -> Iterator[T]:
+    """Do jobs on several threads; give the results in order, few of them ahead.
+
+    Unless they are warm, the first one is done before the others, and here: so kernels are
+    compiled once, where an interruption ends it.
+    """
     if threads == 1:
         yield from map(work, jobs)
         return
     jobs = iter(jobs)
-    for job in jobs:
-        yield work(job)  # here, so that kernels are compiled where an interruption ends it
-        break
+    if not warm:
+        for job in jobs:
+            yield work(job)
+            break
     waiting: list[Any] = []
     with ThreadPoolExecutor(threads) as pool:
         try:
@@ -202,7 +212,7 @@ def _survey(
         np.empty(size, np.uint16), np.empty(size, np.int32), np.empty(size, np.uint16)
     )
     number, home, cells = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.bool_)
-    used = 0
+    used = NONE
     for person in range(n):
         more = end[person] - start[person]
         if used + more > len(features.zone):

@@ -232,7 +232,7 @@ def fit(data: Trajectories, k: int, memory: str | int | None) -> dict[str, int]:
     for part in (1, 2, 4, 8, 16):
         listed = max(FEWEST, lists_for(people) // part)
         sizes = {"zones": ZONES // part, "bins": BINS // part, "listed": listed}
-        rows = people * (sizes["zones"] + sizes["bins"])
+        rows = people * (2 * sizes["zones"] + sizes["bins"])
         # Codes of places while the map is drawn, boxes and orders at the end.
         work = max(24 * samples, rows + 12 * listed * people + merged + 20 * samples)
         need = PROGRAM + 32 * samples + work

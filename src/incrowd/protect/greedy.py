@@ -6,8 +6,8 @@ tells the cheapest of all. When a pair comes out on top
 
 - and is known exactly, and the partner is still there, it is merged;
 - and the partner is gone, the next one is taken from the list that the last search left;
-- and is only a bound, the exact cost is computed;
-- and the list is used up, the loop ends with `SEARCH`, and whoever runs it searches again.
+- and is only a bound, the loop ends with `COSTS`: the exact cost is to be computed;
+- and the list is used up, it ends with `SEARCH`: there has to be another search.
 
 Nobody else is touched by a merge, so the order of the work decides nothing: the result is that of
 the full matrix of the paper.
@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.compiled import compiled, inner
+from incrowd.compiled import compiled, inlined, inner
 from incrowd.measure.bounds import Features, count_features, only_cells, set_home, set_row
 from incrowd.measure.effort import Boxes
 from incrowd.measure.pairs import World
@@ -31,10 +31,10 @@ from incrowd.protect.standings import (
     Standings,
     find_next,
     play,
-    resolve,
 )
 
 __all__ = [
+    "COSTS",
     "DONE",
     "ENOUGH",
     "ROOM",
@@ -47,11 +47,11 @@ __all__ = [
     "reseat",
 ]
 
-DONE, SEARCH, ROOM, ENOUGH = 0, 1, 2, 3
-"""Why the loop ended: nothing is left to merge; a search is due; no room; enough for now."""
+DONE, SEARCH, COSTS, ROOM, ENOUGH = 0, 1, 2, 3, 4
+"""Why the loop ended: nothing is left; a search is due, or exact costs; no room; enough for now."""
 LATER = -1
 """Where the samples of a merge start that is put off."""
-MERGES, USED, FEATURES, SUPPRESSED, TRIED = 0, 1, 2, 3, 4
+MERGES, USED, FEATURES, SUPPRESSED = 0, 1, 2, 3
 
 
 class Rules(NamedTuple):
@@ -74,7 +74,7 @@ class Log(NamedTuple):
     counts: NDArray[np.int64]
 
 
-@inner
+@inlined
 def _note(a: int, b: int, world: World, nodes: Nodes, log: Log) -> int:
     """Write down that two nodes are merged into the next one; give its index."""
     counts = log.counts
@@ -127,14 +127,14 @@ def join(
     return written, suppressed
 
 
-@inner
+@inlined
 def _room_for(node: int, world: World, nodes: Nodes, log: Log) -> int:
     """Give the most boxes that a merge can make."""
     a, b = log.older[node - world.people], log.younger[node - world.people]
     return int(2 * min(nodes.end[a] - nodes.start[a], nodes.end[b] - nodes.start[b]))
 
 
-@inner
+@inlined
 def _join_now(node: int, world: World, rules: Rules, arena: Boxes, nodes: Nodes, log: Log) -> None:
     """Merge the two of whom a node is made, to be found behind all others."""
     counts, base = log.counts, len(world.base.t0)
@@ -149,11 +149,11 @@ def join_later(
     which: NDArray[np.int64], world: World, rules: Rules, nodes: Nodes, log: Log
 ) -> tuple[Boxes, NDArray[np.int64], int]:
     """Merge what was put off; give the boxes, the number of each, and how many were lost."""
-    size = 0
+    size = np.int64(0)
     for node in which:
         size += _room_for(node, world, nodes, log)
     boxes, lengths, lost = room(size), np.empty(len(which), np.int64), 0
-    used = 0
+    used = np.int64(0)
     for i in range(len(which)):
         written, suppressed = join(which[i], world, rules, boxes, used, nodes, log)
         lengths[i] = written
@@ -162,7 +162,7 @@ def join_later(
     return boxes, lengths, lost
 
 
-@inner
+@inlined
 def _settle(
     node: int,
     slot: int,
@@ -185,7 +185,6 @@ def _settle(
     counts[FEATURES] += number
     set_home(slot, slots, features)
     if world.bounds:
-        row = np.empty(world.atlas.zones + world.atlas.bins, np.uint8)
         set_row(
             slot,
             world.merged,
@@ -196,8 +195,7 @@ def _settle(
             world.scale,
             world.table,
             world.tops,
-            world.late,
-            row,
+            world.rows,
         )
     nodes.slot[node] = slot
     standings.number[slot] = 0
@@ -205,7 +203,7 @@ def _settle(
 
 
 @compiled
-def advance(  # noqa: C901
+def advance(
     merges: int,
     world: World,
     rules: Rules,
@@ -228,12 +226,7 @@ def advance(  # noqa: C901
         if kind == UNKNOWN:
             return SEARCH
         if kind == BOUND:
-            if nodes.slot[-2 - standings.node[slot, standings.partner[slot]]] >= 0:
-                resolve(slot, world, nodes, standings)
-                counts[TRIED] += 1
-            find_next(slot, world, nodes, standings)
-            play(slot, slots, standings)
-            continue
+            return COSTS
         other = nodes.slot[standings.partner[slot]]
         if other < 0:
             find_next(slot, world, nodes, standings)

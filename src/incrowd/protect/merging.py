@@ -8,7 +8,7 @@ what overlaps in time is reshaped.
 
 import numpy as np
 
-from incrowd.compiled import inner
+from incrowd.compiled import inlined, inner
 from incrowd.measure.effort import Boxes, Scale, nearest_sample, parts_at, time_at
 
 __all__ = ["NONE", "SPLIT", "UNION", "merge", "room"]
@@ -75,7 +75,7 @@ def merge(
     The number of boxes written, and that of boxes suppressed.
     """
     grown = _grow(a, a0, a1, na, b, b0, b1, nb, scale)
-    kept, number = 0, len(grown.t0)
+    kept, number = np.int64(0), len(grown.t0)
     for i in range(number):
         if (
             grown.x1[i] - grown.x0[i] <= max_space
@@ -93,7 +93,7 @@ def merge(
     return written, number - kept
 
 
-@inner
+@inlined
 def _grow(  # noqa: C901
     a: Boxes, a0: int, a1: int, na: int, b: Boxes, b0: int, b1: int, nb: int, scale: Scale
 ) -> Boxes:
@@ -146,12 +146,16 @@ def _split(boxes: Boxes, number: int, out: Boxes, at: int) -> int:
     cuts = np.empty(2 * number, np.int32)
     for i in range(number):
         cuts[2 * i], cuts[2 * i + 1] = boxes.t0[i], boxes.t1[i]
-    cuts = np.unique(cuts)
-    pieces = max(0, len(cuts) - 1)
+    cuts, pieces = cuts[np.argsort(cuts, kind="mergesort")], -1
+    for i in range(2 * number):
+        if pieces < 0 or cuts[i] != cuts[pieces]:
+            pieces += 1
+            cuts[pieces] = cuts[i]
+    pieces = max(0, pieces)
     covered = np.full(pieces, -1, np.int64)
     hull = room(pieces)
     for i in range(number):
-        piece = np.searchsorted(cuts, boxes.t0[i])
+        piece = np.searchsorted(cuts[: pieces + 1], boxes.t0[i])
         while piece < pieces and cuts[piece] < boxes.t1[i]:
             if covered[piece] < 0:
                 covered[piece] = i

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +11,11 @@ from incrowd.compiled import compiled
 from incrowd.measure.atlas import BINS, ZONES
 from incrowd.measure.bounds import LANES, Features, Slots
 from incrowd.measure.effort import Boxes, Scale
-from incrowd.measure.gather import OLDER, SHORTER
+from incrowd.measure.gather import OLDER, SHORTER, Share
 from incrowd.measure.search import Found, search, unite
 from incrowd.measure.world import lay_out, on_threads, read_only
 from incrowd.protect.greedy import (
+    COSTS,
     DONE,
     FEATURES,
     LATER,
@@ -32,12 +32,15 @@ from incrowd.protect.greedy import (
     reseat,
 )
 from incrowd.protect.standings import (
+    BOUND,
     UNKNOWN,
     Nodes,
     Standings,
     enter,
     plant,
+    rank,
     refresh,
+    settle,
     squeeze,
 )
 
@@ -90,17 +93,17 @@ class Run:
         )
         n, size = len(data), len(self.world.slots.node)
         self.nodes = Nodes(
-            np.full(2 * n, -1, np.int32), *(np.zeros(2 * n, np.int64) for _ in range(3))
+            np.full(2 * n, -1, np.int64), *(np.zeros(2 * n, np.int64) for _ in range(3))
         )
         self.nodes.start[:n], self.nodes.end[:n] = data.offsets[:-1], data.offsets[1:]
         self.nodes.crowd[:n] = data.crowd
         numbers: list[Any] = [np.zeros(n, np.int32) for _ in range(2)]
         numbers += [np.zeros(n, np.int64) for _ in range(2)]
-        self.log = Log._make([*numbers, np.zeros(5, np.int64)])
+        self.log = Log._make([*numbers, np.zeros(4, np.int64)])
         self.features = self.world.features
         self.log.counts[FEATURES] = len(self.features.zone)
         self.arena = _arena(0)
-        self._squeezed = 0
+        self._squeezed, self._warm = 0, False
         self._pool = ThreadPoolExecutor(max(1, threads - 1))
         self.standings = _standings(size, self.listed)
         alive = np.flatnonzero(self.world.slots.node >= 0)
@@ -143,6 +146,8 @@ class Run:
         alive = np.flatnonzero(self.world.slots.node >= 0)
         plant(self.world.slots, self.standings)
         self._search(alive, progress)
+        # Compiled here, where an interruption ends it.
+        settle(alive[:0], 0.0, self.world, self.nodes, self.standings)
 
     def go_on(self, merges: int) -> bool:
         """Merge until so many merges are done; False if nothing is left to be merged."""
@@ -159,6 +164,8 @@ class Run:
             )
             if why == SEARCH:
                 self._search(self._due(), None)
+            elif why == COSTS:
+                self._settle()
             elif why == ROOM:
                 self._make_room()
             else:
@@ -207,6 +214,21 @@ class Run:
         soon = np.argsort(standings.key[waiting], kind="stable")[:TOGETHER]
         return np.sort(waiting[soon])
 
+    def _settle(self) -> None:
+        """Compute the costs that are due, and those that will be soon, on all threads."""
+        world, nodes, standings, most = self.world, self.nodes, self.standings, SOON * self._now()
+        refresh(world, nodes, standings)
+        which = np.flatnonzero((standings.kind == BOUND) & (standings.key <= most))
+        shares = [which[part :: self.threads] for part in range(min(self.threads, len(which)))]
+        others = [
+            self._pool.submit(settle, share.copy(), most, world, nodes, standings)
+            for share in shares[1:]
+        ]
+        settle(shares[0].copy(), most, world, nodes, standings)
+        for other in others:
+            other.result()
+        rank(which, world.slots, standings)
+
     def _now(self) -> float:
         """Give what the cheapest pair costs about now."""
         standings, last = self.standings, self.merges - 1
@@ -232,7 +254,7 @@ class Run:
             slots=slots,
             table=world.table[:chunks],
             tops=world.tops[: -(-chunks // LANES)],
-            late=world.late[:size],
+            rows=world.rows[:size],
         )
         plant(slots, self.standings)
 
@@ -247,36 +269,32 @@ class Run:
         if most[OLDER] >= 1:
             most[OLDER] = np.inf
         for scope, who in ((SHORTER, slots[people]), (OLDER, slots[~people])):
-            block = max(1, min(self.block, -(-len(who) // self.threads)))
+            # With a limit, all threads share a block; without one, each has its own.
+            parts = self.threads if most[scope] < np.inf else 1
+            block = max(1, min(self.block, -(-len(who) * parts // self.threads)))
             blocks = [who[i : i + block] for i in range(0, len(who), block)]
-            alone = len(blocks) == 1
-            work = lambda queries, scope=scope, alone=alone: (  # noqa: E731
+            work = lambda queries, scope=scope, parts=parts: (  # noqa: E731
                 queries,
-                self._found(queries, scope, most[scope], parts=alone),
+                self._found(queries, scope, most[scope], parts),
             )
-            threads = 1 if alone else self.threads
-            for queries, found in on_threads(threads, work, blocks):
+            for queries, found in on_threads(self.threads // parts, work, blocks, self._warm):
                 enter(queries, found, world.slots, self.standings)
                 done += len(queries)
                 if progress:
                     progress(done, len(slots))
+        self._warm = True
 
-    def _found(self, queries: NDArray[np.int64], scope: int, most: float, *, parts: bool) -> Found:
-        """Search from some slots; in parts, each on a thread of its own, if that can be done."""
-        number = self.threads if parts and most < np.inf else 1
-        part = partial(
-            search,
-            queries,
-            scope,
-            1,
-            self.listed,
-            SLACK[scope],
-            most,
-            parts=number,
-            world=self.world,
-        )
-        others = [self._pool.submit(part, index) for index in range(1, number)]
-        found = part(0)
+    def _found(self, queries: NDArray[np.int64], scope: int, most: float, parts: int) -> Found:
+        """Search from some slots, in parts, each on a thread of its own."""
+        best = np.full(len(queries), np.inf)
+
+        def work(part: int) -> Found:
+            share = Share(part, parts, best)
+            slack, near = SLACK[scope], 1
+            return search(queries, scope, near, self.listed, slack, most, share, self.world)
+
+        others = [self._pool.submit(work, part) for part in range(1, parts)]
+        found = work(0)
         for other in others:
             unite(found, other.result())
         return found
@@ -322,7 +340,7 @@ def _standings(size: int, listed: int) -> Standings:
         np.full(leaves, -1, np.int64),
         np.zeros(leaves, np.int64),
         np.ones(leaves, np.int64),
-        np.zeros(2 * leaves, np.int32),
+        np.zeros(2 * leaves, np.int64),
         np.empty((size, listed), np.int32),
         np.empty((size, listed), np.float64),
         np.zeros(size, np.int32),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.compiled import compiled, inner
+from incrowd.compiled import compiled, inlined, inner
 from incrowd.measure.atlas import FAR
 from incrowd.measure.bounds import LANES, Slots
 from incrowd.measure.pairs import World, cheaper, evaluate
@@ -27,8 +27,9 @@ __all__ = [
     "find_next",
     "plant",
     "play",
+    "rank",
     "refresh",
-    "resolve",
+    "settle",
     "squeeze",
 ]
 
@@ -50,7 +51,7 @@ class Standings(NamedTuple):
     """The partner's node; where the pair is only bounded, its place in the list."""
     numerator: NDArray[np.int64]
     denominator: NDArray[np.int64]
-    tree: NDArray[np.int32]
+    tree: NDArray[np.int64]
     node: NDArray[np.int32]
     value: NDArray[np.float64]
     number: NDArray[np.int32]
@@ -61,7 +62,7 @@ class Standings(NamedTuple):
 class Nodes(NamedTuple):
     """Everybody who ever was: people, then merges. The slot is -1 for those who are no more."""
 
-    slot: NDArray[np.int32]
+    slot: NDArray[np.int64]
     start: NDArray[np.int64]
     end: NDArray[np.int64]
     crowd: NDArray[np.int64]
@@ -134,7 +135,7 @@ def enter(queries: NDArray[np.int64], found: Found, slots: Slots, standings: Sta
         play(slot, slots, standings)
 
 
-@inner
+@inlined
 def _recall(slot: int, other: int, value: float, world: World) -> tuple[int, int]:
     """Give the exact cost of a pair of which the rounded one is known."""
     slots = world.slots
@@ -146,7 +147,7 @@ def _recall(slot: int, other: int, value: float, world: World) -> tuple[int, int
     return top, bottom
 
 
-@inner
+@inlined
 def _forget(slot: int, nodes: Nodes, standings: Standings) -> tuple[float, int]:
     """Strike out of a list those who are gone; give the least value and the oldest node at it."""
     best, oldest, left = np.inf, np.int64(-1), 0
@@ -207,8 +208,30 @@ def refresh(world: World, nodes: Nodes, standings: Standings) -> None:
             play(slot, slots, standings)
 
 
-@inner
-def resolve(slot: int, world: World, nodes: Nodes, standings: Standings) -> None:
+@compiled
+def settle(
+    which: NDArray[np.int64], most: float, world: World, nodes: Nodes, standings: Standings
+) -> None:
+    """Compute what is only bounded, until no pair of these slots is that may cost no more than so.
+
+    The tournament is left as it was.
+    """
+    for slot in which:
+        while standings.kind[slot] == BOUND and standings.key[slot] <= most:
+            if nodes.slot[-2 - standings.node[slot, standings.partner[slot]]] >= 0:
+                _resolve(slot, world, nodes, standings)
+            find_next(slot, world, nodes, standings)
+
+
+@compiled
+def rank(which: NDArray[np.int64], slots: Slots, standings: Standings) -> None:
+    """Play the tournament again where it concerns some slots."""
+    for slot in which:
+        play(slot, slots, standings)
+
+
+@inlined
+def _resolve(slot: int, world: World, nodes: Nodes, standings: Standings) -> None:
     """Compute what was only bounded, no further than the cheapest that is known, or a bit more."""
     place = standings.partner[slot]
     best = standings.value[slot, place] * FURTHER + FURTHER - 1
@@ -225,8 +248,8 @@ def resolve(slot: int, world: World, nodes: Nodes, standings: Standings) -> None
 @compiled
 def squeeze(world: World, nodes: Nodes, standings: Standings) -> int:
     """Move the slots in use to the front, in their order; give their number."""
-    slots, table, tops, late = world.slots, world.table, world.tops, world.late
-    zones, used = table.shape[1], 0
+    slots, table, tops, rows = world.slots, world.table, world.tops, world.rows
+    zones, used = table.shape[1], np.int64(0)
     if world.bounds:
         tops[:] = FAR
     for slot in range(len(slots.node)):
@@ -237,10 +260,11 @@ def squeeze(world: World, nodes: Nodes, standings: Standings) -> int:
             slots.node[slot] = -1
         nodes.slot[slots.node[used]] = used
         if world.bounds:
-            late[used] = late[slot]
+            for z in range(rows.shape[1]):
+                rows[used, z] = rows[slot, z]
             chunk, lane = used // LANES, used % LANES
             for z in range(zones):
-                value = table[slot // LANES, z, slot % LANES]
+                value = rows[used, z]
                 table[chunk, z, lane] = value
                 top = tops[chunk // LANES, z, chunk % LANES]
                 tops[chunk // LANES, z, chunk % LANES] = min(top, value)
