@@ -274,16 +274,17 @@ def measure(data: "Trajectories", options: argparse.Namespace) -> dict[str, Any]
 
     if "k-gap" in options.only:
         found["k-gap"] = timed("k-gap", lambda: gap_figures(data))
-    limits = {"max_space": options.max_space, "max_time": options.max_time}
+    reshape = {"reshape": options.reshape}
+    limits = {"max_space": options.max_space, "max_time": options.max_time} | reshape
     for part, ks, how in (
-        ("accuracy", options.k, {}),
+        ("accuracy", options.k, reshape),
         ("suppression", options.suppress, limits),
     ):
         if part not in options.only:
             continue
         found[part] = {}
         for k in ks:
-            name = f"GLOVE, k = {k}{', suppression' if how else ''}"
+            name = f"GLOVE, k = {k}{', suppression' if part == 'suppression' else ''}"
             release = timed(name, partial(incrowd.glove, data, k, **how))
             work = partial(release_figures, data, release)
             found[part][k] = timed(f"{name}: figures", work)
@@ -337,6 +338,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--suppress", type=numbers, help="each k to run with suppression (2,5)")
     parser.add_argument("--max-space", type=int, default=150, help="in cells (150: 15 km)")
     parser.add_argument("--max-time", type=int, default=360, help="in slots (360: 6 h)")
+    parser.add_argument("--reshape", default="split", help="split, union or none")
     parser.add_argument("--users", type=int, help="how many people a preset has")
     parser.add_argument("--seed", type=int, default=1, help="of a preset")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)

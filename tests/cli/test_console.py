@@ -68,11 +68,20 @@ class TestProgress:
         assert capsys.readouterr() == ("", "")
 
     def test_is_a_line_now_and_then(self, capsys, monkeypatch):
-        monkeypatch.setattr("incrowd.cli.console._PATIENCE", -1)
+        clock = iter([0, 3, 30, 600, 9000, 9100])
+        monkeypatch.setattr("incrowd.cli.console.time.monotonic", lambda: next(clock))
         with progress("Reading", "rows") as update:
+            update(1, 10_000)
             update(5000, 10_000)
+            update(1000, 10_000)
+            update(2000, 10_000)
             update(6000)
-        assert capsys.readouterr() == ("", "Reading: 5,000 rows of 10,000\nReading: 6,000 rows\n")
+        assert capsys.readouterr().err.splitlines() == [
+            "Reading: 5,000 rows of 10,000, 30 s more at this rate",
+            "Reading: 1,000 rows of 10,000, 90 min more at this rate",
+            "Reading: 2,000 rows of 10,000, 10.0 h more at this rate",
+            "Reading: 6,000 rows",
+        ]
 
 
 class TestHelp:

@@ -143,7 +143,7 @@ class TestHowItIsComputed:
     WAYS = (
         {"threads": 2},
         {"block": 1},
-        {"block": 7, "threads": 2},
+        {"block": 7, "threads": 3},
         {"block": 3, "bounds": False},
         {"bounds": False, "threads": 2},
     )

@@ -99,15 +99,28 @@ def progress(what: str, unit: str) -> Iterator[Callable[..., None]]:
 
 
 def _plain(what: str, unit: str) -> Callable[..., None]:
-    last = time.monotonic()
+    start = last = time.monotonic()
 
     def update(done: int, total: int | None = None) -> None:
         nonlocal last
-        if time.monotonic() - last > _PATIENCE:
-            last = time.monotonic()
-            say(f"{what}: {done:,} {unit}" + (f" of {total:,}" if total else ""))
+        now = time.monotonic()
+        if now - last > _PATIENCE:
+            last, text = now, f"{what}: {done:,} {unit}"
+            if total:
+                text += f" of {total:,}"
+            if total and 0 < done < total:
+                text += f", {_while((now - start) * (total - done) / done)} more at this rate"
+            say(text)
 
     return update
+
+
+def _while(seconds: float) -> str:
+    """Tell how long something takes, as one would say it."""
+    minute, hour = 60, 3600
+    if seconds < 2 * minute:
+        return f"{seconds:.0f} s"
+    return f"{seconds / minute:.0f} min" if seconds < 2 * hour else f"{seconds / hour:.1f} h"
 
 
 def _warn(

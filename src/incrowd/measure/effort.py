@@ -13,7 +13,7 @@ Samples are sorted by their start. So from a sample of the longer the scan goes 
 and ends on either side where time alone costs more than the best found.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,6 @@ __all__ = [
     "Boxes",
     "Scale",
     "cost",
-    "cost_of_boxes",
     "cost_of_cells",
     "nearest_sample",
     "parts",
@@ -128,75 +127,6 @@ def nearest_sample(
 
 
 @inner
-def cost(  # noqa: C901
-    a: Boxes,
-    a0: int,
-    a1: int,
-    na: int,
-    b: Boxes,
-    b0: int,
-    b1: int,
-    nb: int,
-    scale: Scale,
-    limit: int,
-    least_each: NDArray[np.float64],
-) -> int:
-    """Add up the cheapest efforts of a's samples (the longer) among b's.
-
-    `least_each` tells what each sample costs at least, divided by the crowd. As soon as the sum
-    exceeds the limit, with those that were not looked at yet at their least, it is given up, and
-    what it is at least is given back.
-    """
-    # As `nearest_sample` does, written out: to hand on so many arrays for every sample would cost
-    # more than to look at them.
-    x0, x1, y0, y1, t0, t1, reach = b.x0, b.x1, b.y0, b.y1, b.t0, b.t1, b.reach
-    space_unit, time_unit, n = scale.space_unit, scale.time_unit, na + nb
-    widest, longest = n * scale.space, n * scale.time
-    total, at, rest = np.int64(0), b0, 0.0
-    for i in range(a1 - a0):
-        rest += least_each[i]
-    for i in range(a0, a1):
-        left, right, low, high = a.x0[i], a.x1[i], a.y0[i], a.y1[i]
-        first, last = a.t0[i], a.t1[i]
-        extent, length = na * ((right - left) + (high - low)), na * (last - first)
-        while at < b1 and t0[at] < first:
-            at += 1
-        best, forwards, back, ahead = np.int64(2) ** 62, True, at, at
-        while True:
-            if forwards:
-                j = ahead
-                ahead += 1
-                if j >= b1:
-                    forwards = False
-                    continue
-                least = nb * (t0[j] - first) + na * max(0, t0[j] + 1 - last)
-            else:
-                back -= 1
-                j = back
-                if j < b0:
-                    break
-                least = na * (first - t0[j]) + nb * max(0, last - reach[j])
-            if scale.near and time_unit * min(longest, least) >= best:
-                if forwards:
-                    forwards = False
-                    continue
-                break
-            around = max(last, t1[j]) - min(first, t0[j])
-            time = min(longest, n * around - length - nb * (t1[j] - t0[j]))
-            around = (max(right, x1[j]) - min(left, x0[j])) + (max(high, y1[j]) - min(low, y0[j]))
-            space = min(widest, n * around - extent - nb * ((x1[j] - x0[j]) + (y1[j] - y0[j])))
-            best = min(best, space_unit * space + time_unit * time)
-        total += best
-        rest -= least_each[i - a0]
-        # Lowered by more than it can be wrong.
-        if total + n * (rest * (1 - 1e-9) - 1) > limit:
-            return max(limit + 1, total + np.int64(n * (rest * (1 - 1e-9) - 1)))
-        if total > limit:
-            break
-    return total
-
-
-@inner
 def _effort_of_cells(
     x: int,
     y: int,
@@ -279,6 +209,7 @@ def cost_of_cells(  # noqa: C901, PLR0912
 
 @inner
 def _effort(
+    number: Any,
     left: int,
     right: int,
     low: int,
@@ -300,19 +231,21 @@ def _effort(
     space_unit: int,
     time_unit: int,
 ) -> int:
-    """Give the effort of two samples in 32 bits; a's extent and length are times its crowd."""
-    around = np.int32(max(last, t1) - min(first, t0))
-    time = np.int32(np.int32(n * around) - np.int32(other * np.int32(t1 - t0)))
-    time = np.int32(time_unit * min(longest, np.int32(time - length)))
-    across = np.int32(max(right, x1) - min(left, x0))
-    along = np.int32(max(high, y1) - min(low, y0))
-    wide = np.int32(np.int32(x1 - x0) + np.int32(y1 - y0))
-    space = np.int32(np.int32(n * np.int32(across + along)) - np.int32(other * wide))
-    return np.int32(time + np.int32(space_unit * min(widest, np.int32(space - extent))))
+    """Give the effort of two samples; a's extent and length are times its crowd."""
+    around = number(max(last, t1) - min(first, t0))
+    time = number(number(n * around) - number(other * number(t1 - t0)))
+    time = number(time_unit * min(longest, number(time - length)))
+    across = number(max(right, x1) - min(left, x0))
+    along = number(max(high, y1) - min(low, y0))
+    wide = number(number(x1 - x0) + number(y1 - y0))
+    space = number(number(n * number(across + along)) - number(other * wide))
+    return number(time + number(space_unit * min(widest, number(space - extent))))
 
 
 @inner
-def cost_of_boxes(  # noqa: C901, PLR0912
+def cost(  # noqa: C901, PLR0912
+    number: Any,
+    most: int,
     a: Boxes,
     a0: int,
     a1: int,
@@ -325,11 +258,17 @@ def cost_of_boxes(  # noqa: C901, PLR0912
     limit: int,
     least_each: NDArray[np.float64],
 ) -> int:
-    """Do as `cost` does where all numbers fit in 32 bits, eight of b's samples at a time."""
+    """Add up the cheapest efforts of a's samples (the longer) among b's.
+
+    `number` is the type to compute with, 32 bits where that is enough, and `most` the largest of
+    them. `least_each` tells what each sample costs at least, divided by the crowd. As soon as the
+    sum exceeds the limit, with those that were not looked at yet at their least, it is given up,
+    and what it is at least is given back.
+    """
     x0, x1, y0, y1, t0, t1, reach = b.x0, b.x1, b.y0, b.y1, b.t0, b.t1, b.reach
-    n, mine, other = np.int32(na + nb), np.int32(na), np.int32(nb)
-    space_unit, time_unit = np.int32(scale.space_unit), np.int32(scale.time_unit)
-    widest, longest = np.int32(n * scale.space), np.int32(n * scale.time)
+    n, mine, other = number(na + nb), number(na), number(nb)
+    space_unit, time_unit = number(scale.space_unit), number(scale.time_unit)
+    widest, longest = number(n * scale.space), number(n * scale.time)
     ceiling = np.int64(time_unit) * longest
     total, at, rest = np.int64(0), b0, 0.0
     for i in range(len(least_each)):
@@ -337,13 +276,13 @@ def cost_of_boxes(  # noqa: C901, PLR0912
     for i in range(a0, a1):
         left, right, low, high = a.x0[i], a.x1[i], a.y0[i], a.y1[i]
         first, last = a.t0[i], a.t1[i]
-        extent = np.int32(mine * np.int32(np.int32(right - left) + np.int32(high - low)))
-        length = np.int32(mine * np.int32(last - first))
+        extent = number(mine * number(number(right - left) + number(high - low)))
+        length = number(mine * number(last - first))
         while at < b1 and t0[at] < first:
             at += 1
         # Those nearest in time first; then, before and behind them, all who are not too far away.
         begin = max(b0, min(at - STRIDE // 2, b1 - STRIDE))
-        end, best = min(b1, begin + STRIDE), np.int32(2**31 - 1)
+        end, best = min(b1, begin + STRIDE), number(most)
         low_end, high_end = begin, end
         for stage in range(3):
             start, stop = begin, end
@@ -356,7 +295,7 @@ def cost_of_boxes(  # noqa: C901, PLR0912
                     best = min(
                         best,
                         _effort(
-                            *(left, right, low, high, first, last, extent, length),
+                            *(number, left, right, low, high, first, last, extent, length),
                             *(x0[j], x1[j], y0[j], y1[j], t0[j], t1[j]),
                             *(n, other, widest, longest, space_unit, time_unit),
                         ),
@@ -371,7 +310,7 @@ def cost_of_boxes(  # noqa: C901, PLR0912
                     best = min(
                         best,
                         _effort(
-                            *(left, right, low, high, first, last, extent, length),
+                            *(number, left, right, low, high, first, last, extent, length),
                             *(x0[j], x1[j], y0[j], y1[j], t0[j], t1[j]),
                             *(n, other, widest, longest, space_unit, time_unit),
                         ),
@@ -381,15 +320,15 @@ def cost_of_boxes(  # noqa: C901, PLR0912
             if not scale.near or best > ceiling:
                 low_end, high_end = b0, b1
                 continue
-            most = np.int64(best) // time_unit if time_unit else np.int64(2) ** 62
+            reachable = np.int64(best) // time_unit if time_unit else np.int64(2) ** 62
             while low_end > b0:
                 j = low_end - 1
-                if mine * (first - t0[j]) + other * max(0, last - reach[j]) > most:
+                if mine * (first - t0[j]) + other * max(0, last - reach[j]) > reachable:
                     break
                 low_end = max(b0, low_end - STRIDE)
             while high_end < b1:
                 ahead = t0[high_end]
-                if other * (ahead - first) + mine * max(0, ahead + 1 - last) > most:
+                if other * (ahead - first) + mine * max(0, ahead + 1 - last) > reachable:
                     break
                 high_end = min(b1, high_end + STRIDE)
         total += best

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from incrowd.compiled import inner
 from incrowd.measure.atlas import Atlas
 from incrowd.measure.bounds import Features, Slots, bound_each, is_longer
-from incrowd.measure.effort import Boxes, Scale, cost, cost_of_boxes, cost_of_cells
+from incrowd.measure.effort import Boxes, Scale, cost, cost_of_cells
 
 __all__ = ["NONE", "ONE", "World", "cheaper", "evaluate"]
 
@@ -81,9 +81,13 @@ def evaluate(a: int, b: int, world: World, most: float) -> tuple[int, int, bool]
             near, late, cells = world.rows[b, :zones], world.rows[b, zones:], slots.cells[b]
             bound_each(first, a0, a1, na, near, late, nb, cells, world.atlas, scale, each)
         if n <= scale.small:
-            numerator = cost_of_boxes(first, a0, a1, na, second, b0, b1, nb, scale, limit, each)
+            numerator = cost(
+                np.int32, 2**31 - 1, first, a0, a1, na, second, b0, b1, nb, scale, limit, each
+            )
         else:
-            numerator = cost(first, a0, a1, na, second, b0, b1, nb, scale, limit, each)
+            numerator = cost(
+                np.int64, 2**62, first, a0, a1, na, second, b0, b1, nb, scale, limit, each
+            )
     return numerator, n * whole, numerator <= limit
 
 

@@ -139,7 +139,8 @@ def _missing(role: str, found: Sequence[str], where: str) -> str:
     hint = f" The nearest is {near[0]!r}: say {role}={near[0]!r} if it is that." if near else ""
     return (
         f"{where}: no column tells {_WORDS[role]}. Found: {_listed(found)}.{hint} "
-        f"Usual names are {', '.join(USUAL[role][:4])}; any other can be given as {role}=..."
+        f"Usual names are {', '.join(USUAL[role][:4])}; any other can be named: {role}=..., "
+        f"or --{role} on the command line."
     )
 
 
