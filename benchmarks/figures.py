@@ -270,6 +270,8 @@ def measure(data: "Trajectories", options: argparse.Namespace) -> dict[str, Any]
         start = time.perf_counter()
         result = work()
         found["seconds"][what] = time.perf_counter() - start
+        if isinstance(result, dict):  # so that nothing is lost if a later step is interrupted
+            print(f"{what}: {json.dumps(result)}", file=sys.stderr, flush=True)
         return result
 
     if "k-gap" in options.only:
