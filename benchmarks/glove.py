@@ -7,8 +7,8 @@ memory is that of the whole process, reading included.
 *All pairs* is what the paper does first: the cost of every pair. Nobody waits for that here; the
 cost of random pairs, drawn evenly from all, is timed on all cores with the engine's own kernel and
 multiplied. Every pair is computed to its end, without bounds, in three ways: as the engine does,
-which passes over samples too far away in time and takes many at a time; each sample with each,
-many at a time; and each with each, one at a time, which is the paper's definition written down.
+which passes over samples too far away in time and counts in 32 bits; each sample with each; and
+each with each in 64 bits, as where numbers are too large for less.
 
 *Growth* is the exponent e in time = c * people**e, by least squares on logarithms.
 """
@@ -163,7 +163,7 @@ class Benchmarks:
         print(f"GLOVE, k = 2: {length(engine[0].seconds)}; k-gap: {length(engine[1].seconds)}.\n")
         print("| each pair | pairs a second | all pairs, from the sample | GLOVE | k-gap |")
         print("|---|---|---|---|---|")
-        ways = ("as the engine", "each with each, many at a time", "each with each, one by one")
+        ways = ("as the engine", "each with each, many at a time", "each with each, in 64 bits")
         for how, (_, each, error) in zip(ways, lines, strict=True):
             seconds = float(each) * total
             whole = f"{length(seconds)} (± {float(error):.0%})".replace("%", " %")
