@@ -17,11 +17,20 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Ints", "Words", "compiled", "inlined", "inner", "is_kept"]
+__all__ = ["ONE", "ZERO", "Floats", "Ints", "Words", "compiled", "inlined", "inner", "is_kept"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
+
+ZERO: Any = np.int64(0)
+ONE: Any = np.int64(1)
+"""Numbers to hand on: for a number that is written out, kernels would be compiled once more."""
+_BARE: dict[str, Any] = {
+    "error_model": "numpy",
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
@@ -37,18 +46,17 @@ def inner(kernel: Kernel) -> Kernel:
     Without the two wrappers that make it callable from elsewhere, which take longer to compile
     than most of these kernels themselves; and not kept on disk, where its callers have it already.
     """
-    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return cast("Kernel", njit(nogil=True, error_model="numpy", **options)(kernel))
+    return cast("Kernel", njit(nogil=True, **_BARE)(kernel))
 
 
 def inlined(kernel: Kernel) -> Kernel:
     """Write the lines of a kernel where it is called, instead of compiling it by itself.
 
-    For kernels that take many arrays and have one caller: all of these would be taken apart and
-    put together again for the call, which takes the compiler longer than the lines themselves.
+    For kernels that take many arrays and have one caller, or two: all of these arrays would be
+    taken apart and put together again for the call, which takes the compiler longer than the lines
+    themselves.
     """
-    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return cast("Kernel", njit(inline="always", error_model="numpy", **options)(kernel))
+    return cast("Kernel", njit(inline="always", **_BARE)(kernel))
 
 
 def is_kept(kernel: Callable[..., object]) -> bool:

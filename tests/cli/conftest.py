@@ -38,7 +38,9 @@ def incrowd(monkeypatch, capsys):
 
 
 @pytest.fixture(autouse=True)
-def _compiled_before(monkeypatch):
-    """Let no command tell that kernels are compiled first: here some are, and some are not."""
-    for command in ("anonymize", "demo", "measure"):
-        monkeypatch.setattr(f"incrowd.cli.{command}.say_if_first", lambda: None)
+def said(monkeypatch):
+    """Note when a command would tell of the compiler: here some kernels are kept, some are not."""
+    told = []
+    for place in ("console", "demo"):
+        monkeypatch.setattr(f"incrowd.cli.{place}.say_if_first", lambda: told.append("compiler"))
+    return told

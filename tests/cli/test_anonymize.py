@@ -193,6 +193,12 @@ class TestWrongUse:
         assert err.count("\n") == 1
         assert names(calls) == ["calls.csv"]
 
+    def test_comes_before_any_word_of_the_compiler(self, anonymize, said):
+        anonymize("--k", 42)
+        assert said == []
+        anonymize("--k", 2)
+        assert said == ["compiler"]
+
     @pytest.mark.parametrize(
         "words", [["--k", "x"], ["--variant", "odd"], ["--reshape", "odd"], ["--format", "xls"]]
     )

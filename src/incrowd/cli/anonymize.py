@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.console import progress, say, say_if_first
+from incrowd.cli.console import once_begun, progress, say
 from incrowd.cli.measure import WIDTH
 from incrowd.cli.options import Source, reads_data
 from incrowd.errors import ArgumentError, VerificationError
@@ -110,7 +110,6 @@ def anonymize(
     data = source.read()
     space = _whole("--max-space", max_space, data.frame.cell, "m", "cell")
     time = _whole("--max-time", max_time, data.frame.slot / 60, "min", "slot")
-    say_if_first()
     with _keeping(journal):
         with stages() as show:
             release = incrowd.glove(
@@ -123,7 +122,7 @@ def anonymize(
                 threads=source.reading["threads"],
                 memory=source.reading["memory"],
                 checkpoint=journal,
-                progress=_noticing(journal, show),
+                progress=once_begun(_noticing(journal, show)),
             )
         try:
             with progress("Writing and verifying", "steps") as update:

@@ -10,7 +10,7 @@ from typing import Any
 
 from incrowd.errors import IncrowdError, PrivacyWarning
 
-__all__ = ["progress", "run", "say", "say_if_first"]
+__all__ = ["once_begun", "progress", "run", "say", "say_if_first"]
 
 _USE, _INTERRUPTED = 2, 130
 _PATIENCE = 5.0
@@ -57,6 +57,20 @@ def say_if_first() -> None:
 
     if not is_kept(search):
         say("The kernels are compiled first, once on every machine; that takes about two minutes.")
+
+
+def once_begun(update: Callable[..., None]) -> Callable[..., None]:
+    """Tell it when work begins, which is when progress is shown first, and not before an error."""
+    begun = False
+
+    def first(*how_far: Any) -> None:
+        nonlocal begun
+        if not begun:
+            begun = True
+            say_if_first()
+        update(*how_far)
+
+    return first
 
 
 @contextlib.contextmanager

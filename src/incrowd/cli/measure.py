@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.console import progress, say, say_if_first
+from incrowd.cli.console import once_begun, progress, say
 from incrowd.cli.options import Source, reads_data
 from incrowd.errors import ArgumentError, PrivacyWarning
 
@@ -57,9 +57,10 @@ def measure(
         kind_of(output)
         refuse_taken(output, overwrite=force)
     data = source.read()
-    say_if_first()
     with progress("Measuring", "people") as update:
-        table = incrowd.k_gap(data, wanted, threads=source.reading["threads"], progress=update)
+        table = incrowd.k_gap(
+            data, wanted, threads=source.reading["threads"], progress=once_begun(update)
+        )
     stretch = incrowd.Stretch()
     found = [gaps_of(table, k, stretch, data.frame) for k in wanted]
     if output is not None:

@@ -332,8 +332,7 @@ def cost(  # noqa: C901, PLR0912
                     break
                 high_end = min(b1, high_end + STRIDE)
         total += best
-        if len(least_each):
-            rest -= least_each[i - a0]
+        rest -= least_each[i - a0]
         # Lowered by more than it can be wrong.
         if total + n * (rest * (1 - 1e-9) - 1) > limit:
             return max(limit + 1, total + np.int64(n * (rest * (1 - 1e-9) - 1)))

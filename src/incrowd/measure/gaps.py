@@ -69,6 +69,8 @@ def k_gap(
     wanted = _wanted(data, k)
     stretch = stretch or Stretch()
     number = cores(threads)
+    if progress:
+        progress(0, len(data))
     world = lay_out(
         data, scale_for(data, stretch, bounds=bounds), threads=number, bounds=bounds, whole=False
     )

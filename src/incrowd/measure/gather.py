@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.compiled import inlined, inner
+from incrowd.compiled import ZERO, inlined, inner
 from incrowd.measure.bounds import (
     LANES,
     SAFE,
@@ -20,7 +20,7 @@ from incrowd.measure.bounds import (
     near_at,
 )
 from incrowd.measure.candidates import Heap, push
-from incrowd.measure.pairs import NONE, World
+from incrowd.measure.pairs import World
 
 __all__ = [
     "ALL",
@@ -85,7 +85,7 @@ def gather(
             )
     if scope != SHORTER:
         for q in range(len(queries)):
-            gather_longer(queries[q], q, scope, keep, NONE, chunks, share, world, heap)
+            gather_longer(queries[q], q, scope, keep, ZERO, chunks, share, world, heap)
 
 
 @inlined
@@ -219,12 +219,12 @@ def gather_longer(  # noqa: C901, PLR0912
     node, start, end, full = slots.node, slots.start, slots.end, slots.full
     feature, features, cells, crowd = slots.feature, slots.features, slots.cells, slots.crowd
     zones, counts, wide = world.features.zone, world.features.count, world.features.wide
-    atlas, limits, base, late = world.atlas, heap.limit, len(world.base.t0), world.rows[query]
+    atlas, limits, base, row = world.atlas, heap.limit, len(world.base.t0), world.rows[query]
     unit, time_unit = scale.space_unit * atlas.space_step, scale.time_unit
     home, at_home = slots.home, slots.at_home
     far = scale.whole / unit * (1 + 1e-6) if unit else np.inf
     base_bin, merged_bin, per_unit = world.base.bin, world.merged.bin, 1 / max(unit, 1)
-    near, late = late[: atlas.zones], late[atlas.zones :]
+    near, late = row[: atlas.zones], row[atlas.zones :]
     first_slot = first_chunk * LANES
     first_slot += (share.part - first_slot) % share.parts
     for other in range(first_slot, end_chunk * LANES, share.parts):

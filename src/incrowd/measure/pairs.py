@@ -1,6 +1,6 @@
 """The exact cost of a pair of those who are alive, and the comparison of two costs."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,7 @@ from incrowd.measure.atlas import Atlas
 from incrowd.measure.bounds import Features, Slots, bound_each, is_longer
 from incrowd.measure.effort import Boxes, Scale, cost, cost_of_cells
 
-__all__ = ["NONE", "ONE", "World", "cheaper", "evaluate"]
-
-NONE: Any = np.int64(0)
-ONE: Any = np.int64(1)
-"""Numbers to hand on: for a number that is written out, kernels would be compiled once more."""
+__all__ = ["World", "cheaper", "evaluate"]
 
 
 class World(NamedTuple):

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.compiled import compiled, inlined, inner
+from incrowd.compiled import ONE, ZERO, compiled, inlined, inner
 from incrowd.measure.bounds import LANES, Slots
 from incrowd.measure.candidates import make_heap, shrink, sort
 from incrowd.measure.gather import SHORTER, Share, bins_of, gather, gather_longer, gather_shorter
-from incrowd.measure.pairs import NONE, ONE, World, cheaper, evaluate
+from incrowd.measure.pairs import World, cheaper, evaluate
 
 __all__ = ["Found", "search", "unite"]
 
@@ -39,8 +39,6 @@ class Found(NamedTuple):
         How many candidates there are.
     rest, rest_node
         Everybody else costs at least this, and at this price has at least this index.
-    tried
-        How many exact costs were computed.
     """
 
     near: NDArray[np.int64]
@@ -51,7 +49,6 @@ class Found(NamedTuple):
     number: NDArray[np.int32]
     rest: NDArray[np.float64]
     rest_node: NDArray[np.int64]
-    tried: NDArray[np.int64]
 
 
 @compiled
@@ -82,7 +79,6 @@ def search(
         np.zeros(number, np.int32),
         np.full(number, np.inf),
         np.full(number, np.int64(2) ** 62),
-        np.zeros(number, np.int64),
     )
     # With a limit from the start there is no need to narrow it, only to search once.
     room = keep if most == np.inf else max(keep, ROOM)
@@ -98,9 +94,9 @@ def search(
         count = heap.count[q]
         value, slot = heap.value[q], heap.slot[q]
         exact = np.zeros(len(value), np.bool_)
-        sort(value, slot, NONE, count, slots.node)
+        sort(value, slot, ZERO, count, slots.node)
         rest, rest_node = heap.rest[q], heap.rest_node[q]
-        done = _try(queries[q], NONE, count, value, slot, exact, q, most, share.best, found, world)
+        done = _try(queries[q], ZERO, count, value, slot, exact, q, most, share.best, found, world)
         worst, node = _worst(q, most, share.best, found)
         if not done and (
             rest < worst or (rest == worst and node >= 0 and (worst > 0 or rest_node <= node))
@@ -134,15 +130,15 @@ def _guess(query: int, scope: int, near: int, world: World) -> float:
     home, chunks, keep = query // LANES, len(world.slots.node) // LANES, near + GUESSES
     heap, queries = make_heap(ONE, 2 * keep + LANES), np.full(1, query, np.int64)
     bins, number = bins_of(queries, world)
-    alive, share = np.ones(1, np.bool_), Share(NONE, ONE, np.full(1, np.inf))
+    alive, share = np.ones(1, np.bool_), Share(ZERO, ONE, np.full(1, np.inf))
     first, last = max(0, home - 1), min(chunks, home + 2)
     for chunk in range(first, last):
         gather_shorter(chunk, queries, alive, bins, number, scope, keep, share, world, heap)
     if scope != SHORTER:
-        gather_longer(query, NONE, scope, keep, first, last, share, world, heap)
-    shrink(keep, NONE, heap, world.slots.node)
+        gather_longer(query, ZERO, scope, keep, first, last, share, world, heap)
+    shrink(keep, ZERO, heap, world.slots.node)
     count = heap.count[0]
-    sort(heap.value[0], heap.slot[0], NONE, count, world.slots.node)
+    sort(heap.value[0], heap.slot[0], ZERO, count, world.slots.node)
     costs = np.full(near, np.inf)
     for c in range(count):
         if heap.value[0, c] > costs[near - 1]:
@@ -178,7 +174,6 @@ def _try(
         if value[c] > worst or (value[c] == 0 and worst == 0 and node < slots.node[slot[c]]):
             return True
         top, bottom, whole = evaluate(query, np.int64(slot[c]), world, worst)
-        found.tried[q] += 1
         value[c], exact[c] = top / bottom, whole
         if not whole or value[c] > most:
             continue
@@ -297,7 +292,7 @@ def unite(one: Found, two: Found) -> None:
     keep = one.value.shape[1]
     for q in range(len(one.number)):
         nearest, top, bottom = two.near[q, 0], two.numerator[q, 0], two.denominator[q, 0]
-        if nearest >= 0 and _ahead(nearest, top, bottom, q, NONE, one):
+        if nearest >= 0 and _ahead(nearest, top, bottom, q, ZERO, one):
             one.near[q, 0], one.numerator[q, 0], one.denominator[q, 0] = nearest, top, bottom
         value = np.concatenate((one.value[q, : one.number[q]], two.value[q, : two.number[q]]))
         node = np.concatenate((one.node[q, : one.number[q]], two.node[q, : two.number[q]]))
@@ -312,4 +307,3 @@ def unite(one: Found, two: Found) -> None:
             rest, rest_node = value[order[number]], np.int64(0)
         one.value[q, :number], one.node[q, :number] = value[order[:number]], node[order[:number]]
         one.number[q], one.rest[q], one.rest_node[q] = number, rest, rest_node
-        one.tried[q] += two.tried[q]

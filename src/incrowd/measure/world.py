@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.compiled import compiled
+from incrowd.compiled import ZERO, compiled
 from incrowd.errors import ArgumentError
 from incrowd.measure.atlas import FAR, Atlas, draw
 from incrowd.measure.bounds import LANES, Features, Slots, count_features, fill_rows, only_cells
 from incrowd.measure.effort import Boxes, Scale
-from incrowd.measure.pairs import NONE, World
+from incrowd.measure.pairs import World
 
 if TYPE_CHECKING:
     from incrowd.data.trajectories import Trajectories
@@ -212,7 +212,7 @@ def _survey(
         np.empty(size, np.uint16), np.empty(size, np.int32), np.empty(size, np.uint16)
     )
     number, home, cells = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.bool_)
-    used = NONE
+    used = ZERO
     for person in range(n):
         more = end[person] - start[person]
         if used + more > len(features.zone):

@@ -174,6 +174,7 @@ def glove(
     sizes = fit(data, k, memory)
     journal = None if checkpoint is None else Journal(checkpoint, data, settings)
     try:
+        tell("Searching", 0, len(data))
         run = Run(
             data,
             rules,

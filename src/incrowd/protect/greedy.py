@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.compiled import compiled, inlined, inner
+from incrowd.compiled import ZERO, compiled, inlined, inner
 from incrowd.measure.bounds import Features, count_features, only_cells, set_home, set_row
 from incrowd.measure.effort import Boxes
 from incrowd.measure.pairs import World
@@ -149,11 +149,11 @@ def join_later(
     which: NDArray[np.int64], world: World, rules: Rules, nodes: Nodes, log: Log
 ) -> tuple[Boxes, NDArray[np.int64], int]:
     """Merge what was put off; give the boxes, the number of each, and how many were lost."""
-    size = np.int64(0)
+    size = ZERO
     for node in which:
         size += _room_for(node, world, nodes, log)
     boxes, lengths, lost = room(size), np.empty(len(which), np.int64), 0
-    used = np.int64(0)
+    used = ZERO
     for i in range(len(which)):
         written, suppressed = join(which[i], world, rules, boxes, used, nodes, log)
         lengths[i] = written
@@ -163,7 +163,7 @@ def join_later(
 
 
 @inlined
-def _settle(
+def _seat(
     node: int,
     slot: int,
     world: World,
@@ -251,7 +251,7 @@ def advance(
         if not later:
             _join_now(node, world, rules, arena, nodes, log)
             if nodes.end[node] > nodes.start[node]:
-                _settle(node, slot, world, rules, features, nodes, standings, counts)
+                _seat(node, slot, world, rules, features, nodes, standings, counts)
         play(slot, slots, standings)
         play(other, slots, standings)
     return ENOUGH
@@ -313,5 +313,5 @@ def reseat(
             continue
         if counts[FEATURES] + nodes.end[node] - nodes.start[node] > len(features.zone):
             return ROOM
-        _settle(node, seats[node], world, rules, features, nodes, standings, counts)
+        _seat(node, seats[node], world, rules, features, nodes, standings, counts)
     return DONE

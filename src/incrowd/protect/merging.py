@@ -8,7 +8,7 @@ what overlaps in time is reshaped.
 
 import numpy as np
 
-from incrowd.compiled import inlined, inner
+from incrowd.compiled import ZERO, inlined, inner
 from incrowd.measure.effort import Boxes, Scale, nearest_sample, parts_at, time_at
 
 __all__ = ["NONE", "SPLIT", "UNION", "merge", "room"]
@@ -75,7 +75,7 @@ def merge(
     The number of boxes written, and that of boxes suppressed.
     """
     grown = _grow(a, a0, a1, na, b, b0, b1, nb, scale)
-    kept, number = np.int64(0), len(grown.t0)
+    kept, number = ZERO, len(grown.t0)
     for i in range(number):
         if (
             grown.x1[i] - grown.x0[i] <= max_space

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.compiled import compiled, inlined, inner
+from incrowd.compiled import ZERO, compiled, inlined, inner
 from incrowd.measure.atlas import FAR
 from incrowd.measure.bounds import LANES, Slots
 from incrowd.measure.pairs import World, cheaper, evaluate
@@ -249,7 +249,7 @@ def _resolve(slot: int, world: World, nodes: Nodes, standings: Standings) -> Non
 def squeeze(world: World, nodes: Nodes, standings: Standings) -> int:
     """Move the slots in use to the front, in their order; give their number."""
     slots, table, tops, rows = world.slots, world.table, world.tops, world.rows
-    zones, used = table.shape[1], np.int64(0)
+    zones, used = table.shape[1], ZERO
     if world.bounds:
         tops[:] = FAR
     for slot in range(len(slots.node)):
