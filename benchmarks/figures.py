@@ -10,6 +10,8 @@ GLOVE for each k, with and without suppression, and prints a table for each. How
   does (cells times slots; of equals the first).
 - *deleted*: a sample that no box holds; those of people who were dropped are among them.
 - a *quantile* is a value that occurs: the first that so many do not exceed.
+
+The largest take hours. With ``--checkpoints DIR`` a run that was interrupted goes on where it was.
 """
 
 import argparse
@@ -26,6 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import incrowd
+from incrowd.cli.anonymize import stages
+from incrowd.cli.console import progress
 from incrowd.compiled import compiled, inner
 
 if TYPE_CHECKING:
@@ -98,7 +102,8 @@ PAPER_SUPPRESSION: dict[str, dict[int, dict[str, str]]] = {
 
 def gap_figures(data: "Trajectories") -> Figures:
     """Measure how hard it is to hide each person among two, and what makes it so."""
-    table = incrowd.k_gap(data, 2)
+    with progress("Measuring", "people") as show:
+        table = incrowd.k_gap(data, 2, progress=show)
     gap, space, late = (table[name].to_numpy() for name in ("k_gap", "spatial", "temporal"))
     median, eighty = np.quantile(gap, (0.5, 0.8), method="inverted_cdf")
     return {
@@ -287,10 +292,21 @@ def measure(data: "Trajectories", options: argparse.Namespace) -> dict[str, Any]
         found[part] = {}
         for k in ks:
             name = f"GLOVE, k = {k}{', suppression' if part == 'suppression' else ''}"
-            release = timed(name, partial(incrowd.glove, data, k, **how))
+            release = timed(name, partial(_hide, data, k, options.checkpoints, **how))
             work = partial(release_figures, data, release)
             found[part][k] = timed(f"{name}: figures", work)
     return found
+
+
+def _hide(data: "Trajectories", k: int, journals: Path | None, **how: Any) -> incrowd.Release:
+    """Run GLOVE, tell how far it is, and keep it in a journal if there is a place for it."""
+    journal = None
+    if journals:
+        journals.mkdir(parents=True, exist_ok=True)
+        suppression = "-suppression" if "max_space" in how else ""
+        journal = journals / f"{len(data)}-people-k-{k}-{how['reshape']}{suppression}"
+    with stages() as show:
+        return incrowd.glove(data, k, checkpoint=journal, progress=show, **how)
 
 
 def load(options: argparse.Namespace) -> "Trajectories":
@@ -344,6 +360,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--users", type=int, help="how many people a preset has")
     parser.add_argument("--seed", type=int, default=1, help="of a preset")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--checkpoints", type=Path, metavar="DIR", help="where to keep runs")
     parser.add_argument("--json", action="store_true", help="for machines")
     options = parser.parse_args(arguments)
     if options.suppress is None:
