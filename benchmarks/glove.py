@@ -215,7 +215,8 @@ def cost_of_pairs(
     They are drawn evenly from all pairs of two people, in rounds that are timed one by one.
     """
     from incrowd.measure.stretch import Stretch
-    from incrowd.measure.world import cores, lay_out, on_threads, scale_for
+    from incrowd.measure.world import lay_out, scale_for
+    from incrowd.threads import cores, on_threads
 
     threads, people = cores(None), len(data)
     scale = scale_for(data, Stretch(), bounds=False)._replace(near=near)

@@ -458,3 +458,81 @@ def glove(
         "boxes_suppressed": suppressed,
     }
     return Gloved(merges, published, assignment, losses)
+
+
+def _holds(more, fewer):
+    """Tell whether a multiset contains another."""
+    return all(more[item] >= number for item, number in fewer.items())
+
+
+def _follows(sequence, part):
+    """Tell whether some elements come one after the other in a sequence, with gaps allowed."""
+    at = iter(sequence)
+    return all(element in at for element in part)
+
+
+def _is_near(known, hers, tolerance, *, relative):
+    return abs(known - hers) <= tolerance * (hers if relative else 1)
+
+
+def frequencies(visits):
+    """Give ``(place, visits)``, most visited places first; of equals, the lower code."""
+    found = Counter(place for _, place in visits)
+    return sorted(found.items(), key=lambda point: (-point[1], point[0]))
+
+
+def proportions(points):
+    """Relate visits to those of the most visited place among these."""
+    most = max(visits for _, visits in points)
+    return {place: Fraction(visits, most) for place, visits in points}
+
+
+def knowledge(visits, attack, precision=1):
+    """Give the points of which an adversary may know some, as section 4.2 defines them."""
+    if attack in ("location", "location_sequence"):
+        return [place for _, place in visits]
+    if attack == "visit":
+        return [(place, time // precision) for time, place in visits]
+    points = frequencies(visits)
+    if attack in ("frequent_location", "frequent_location_sequence"):
+        return [place for place, _ in points]
+    if attack == "probability":
+        return [(place, Fraction(number, len(visits))) for place, number in points]
+    return points[:2] if attack == "home_work" else points
+
+
+def matches(visits, instance, attack, tolerance=None, relative=False, precision=1):  # noqa: FBT002
+    """Tell whether a person is among those whom an instance of knowledge leaves."""
+    hers = knowledge(visits, "frequency" if attack == "home_work" else attack, precision)
+    if attack in ("location", "visit", "frequent_location"):
+        return _holds(Counter(hers), Counter(instance))
+    if attack.endswith("sequence"):
+        return _follows(hers, instance)
+    hers, known = dict(hers), dict(instance)
+    if not known.keys() <= hers.keys():
+        return False
+    if attack == "proportion":
+        known = proportions(instance)
+        hers = proportions([(place, hers[place]) for place in known])
+    if attack in ("proportion", "probability") and tolerance is None:
+        tolerance = Fraction(1, 10)
+    if tolerance is None:
+        return all(hers[place] >= number for place, number in known.items())
+    near = functools.partial(_is_near, tolerance=tolerance, relative=relative)
+    return all(near(number, hers[place]) for place, number in known.items())
+
+
+def crowd_left(people, attack, k, person, **how):
+    """Give the fewest people whom any k points of a person leave: definitions 3.3 and 3.4."""
+    points = knowledge(people[person][1], attack, how.get("precision", 1))
+    known = len(points) if attack == "home_work" else min(k, len(points))
+    instances = set(itertools.combinations(points, known))
+    return min(
+        sum(matches(visits, instance, attack, **how) for _, visits in people)
+        for instance in instances
+    )
+
+
+def risk(people, attack, k, **how):
+    """Give the risk of each person."""
+    return [Fraction(1, crowd_left(people, attack, k, i, **how)) for i in range(len(people))]

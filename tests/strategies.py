@@ -9,7 +9,7 @@ from hypothesis import note
 from hypothesis import strategies as st
 
 import naive
-from incrowd import Frame, Trajectories
+from incrowd import Frame, Trajectories, Visits
 from incrowd.data.frame import laea
 
 TEXT = st.text("ab\"',;é \U0001f600", min_size=1, max_size=3)
@@ -262,3 +262,23 @@ def cases(draw, data, *, k=None, variant=None, suppress=None):
         draw(st.sampled_from([None, 1, 2, 3, 4, 6, 200])) if suppress else None,
         draw(st.sampled_from([None, 1, 2, 4, 6, 8, 500])) if suppress else None,
     )
+
+
+@st.composite
+def visited(draw, *, most_people=6, most_visits=6):
+    """Visits ``(user, place, time)`` of some people; some have all visits of another, and more."""
+    visit = st.tuples(st.integers(0, draw(st.integers(0, 4))), st.integers(0, 5))
+    people = draw(
+        st.lists(
+            st.lists(visit, min_size=1, max_size=most_visits), min_size=1, max_size=most_people
+        )
+    )
+    for copy in draw(st.lists(st.sampled_from(range(len(people))), max_size=2)):
+        people.append(people[copy] + draw(st.lists(visit, max_size=2)))
+    return [(user, *one) for user, visits in enumerate(people) for one in visits]
+
+
+def as_visits(rows):
+    """Turn rows into visits."""
+    columns = zip(*rows, strict=True)
+    return Visits.from_rows(dict(zip(("user", "place", "time"), columns, strict=True)))

@@ -8,6 +8,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from incrowd.attack.attacks import Attack
+    from incrowd.attack.risk import risk
     from incrowd.data.frame import Frame
     from incrowd.data.reading import read
     from incrowd.data.selecting import select
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Attack": "incrowd.attack.attacks",
     "Description": "incrowd.measure.describe",
     "Frame": "incrowd.data.frame",
     "Release": "incrowd.protect.glove",
@@ -36,6 +39,7 @@ _HOME = {
     "glove": "incrowd.protect.glove",
     "k_gap": "incrowd.measure.gaps",
     "read": "incrowd.data.reading",
+    "risk": "incrowd.attack.risk",
     "select": "incrowd.data.selecting",
     "synthesize": "incrowd.data.synthesize",
     "verify": "incrowd.evaluate.verify",
@@ -44,6 +48,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Attack",
     "Description",
     "Frame",
     "Release",
@@ -55,6 +60,7 @@ __all__ = [
     "glove",
     "k_gap",
     "read",
+    "risk",
     "select",
     "synthesize",
     "verify",

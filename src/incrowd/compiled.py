@@ -14,10 +14,22 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-__all__ = ["ONE", "ZERO", "Floats", "Ints", "Words", "compiled", "inlined", "inner", "is_kept"]
+__all__ = [
+    "ONE",
+    "ZERO",
+    "Floats",
+    "Ints",
+    "Words",
+    "compiled",
+    "inlined",
+    "inner",
+    "is_kept",
+    "ones",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -57,6 +69,14 @@ def inlined(kernel: Kernel) -> Kernel:
     themselves.
     """
     return cast("Kernel", njit(inline="always", **_BARE)(kernel))
+
+
+def _ones(typing: Any, word: Any) -> Any:  # noqa: ARG001
+    return types.int64(types.uint64), lambda _, builder, __, given: builder.ctpop(given[0])
+
+
+ones: Any = intrinsic(_ones)
+"""Count the ones in a word of 64 bits; for kernels."""
 
 
 def is_kept(kernel: Callable[..., object]) -> bool:

@@ -42,5 +42,11 @@ def said(monkeypatch):
     """Note when a command would tell of the compiler: here some kernels are kept, some are not."""
     told = []
     for place in ("console", "demo"):
-        monkeypatch.setattr(f"incrowd.cli.{place}.say_if_first", lambda: told.append("compiler"))
+        monkeypatch.setattr(f"incrowd.cli.{place}.say_if_first", lambda *_: told.append("compiler"))
     return told
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch):
+    """Show no progress, however long the compiler takes."""
+    monkeypatch.setattr("incrowd.cli.console._PATIENCE", float("inf"))

@@ -68,6 +68,7 @@ class TestProgress:
         assert capsys.readouterr() == ("", "")
 
     def test_is_a_line_now_and_then(self, capsys, monkeypatch):
+        monkeypatch.setattr("incrowd.cli.console._PATIENCE", 5.0)
         clock = iter([0, 3, 30, 600, 9000, 9100])
         monkeypatch.setattr("incrowd.cli.console.time.monotonic", lambda: next(clock))
         with progress("Reading", "rows") as update:

@@ -15,7 +15,7 @@ import typer
 
 from incrowd.cli.console import once_begun, progress, say
 from incrowd.cli.measure import WIDTH
-from incrowd.cli.options import Source, reads_data
+from incrowd.cli.options import Source, in_units, reads_data
 from incrowd.errors import ArgumentError, VerificationError
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ Format = StrEnum("Format", ["parquet", "csv"])
 
 LEAST, MANY = 2, 1000
 _UNITS = {"Searching": "people", "Merging": "merges", "Finishing": "merges"}
-_WIDEST = 2**31 - 1
-"""Cells and slots are 32-bit integers: nothing is wider or longer."""
 
 
 @reads_data
@@ -108,8 +106,8 @@ def anonymize(
     if k > MANY:
         say(f"note: k = {k:,} is large; expect wide and long samples, and few crowds")
     data = source.read()
-    space = _whole("--max-space", max_space, data.frame.cell, "m", "cell")
-    time = _whole("--max-time", max_time, data.frame.slot / 60, "min", "slot")
+    space = in_units("--max-space", max_space, data.frame.cell, "m", "cell")
+    time = in_units("--max-time", max_time, data.frame.slot / 60, "min", "slot")
     with _keeping(journal):
         with stages() as show:
             release = incrowd.glove(
@@ -229,21 +227,6 @@ def _refuse_journal(journal: Path, output: Path) -> None:
         raise ArgumentError(f"{journal} lies in the release; the checkpoint must stay outside")
     if not journal.parent.is_dir():
         raise ArgumentError(f"cannot keep {journal}: there is no folder {journal.parent}")
-
-
-def _whole(option: str, value: float | None, unit: float, short: str, name: str) -> int | None:
-    """Give a threshold in whole cells or slots, rounded down."""
-    if value is None:
-        return None
-    number = min(math.floor(value / unit + 1e-9), _WIDEST)
-    if number < 1:
-        raise ArgumentError(
-            f"{option} {value:g} {short} is less than a {name} of the grid ({unit:g} {short}); "
-            "no sample is smaller than that"
-        )
-    if not math.isclose(number * unit, value) and number < _WIDEST:
-        say(f"note: {option} is taken as {number * unit:g} {short}, which is {number:,} {name}s")
-    return number
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from incrowd import __version__
-from incrowd.cli import anonymize, convert, demo, describe, measure, synth, verify
+from incrowd.cli import anonymize, attack, convert, demo, describe, measure, synth, verify
 
 __all__ = ["app"]
 
@@ -42,6 +42,7 @@ for command in (
     describe.describe,
     convert.convert,
     measure.measure,
+    attack.attack,
     anonymize.anonymize,
     verify.verify,
 ):

@@ -1,6 +1,7 @@
 """What every command shares: progress on standard error, and errors as one clear message."""
 
 import contextlib
+import importlib
 import os
 import sys
 import time
@@ -50,16 +51,19 @@ def say(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def say_if_first() -> None:
-    """Tell why nothing seems to happen, where kernels were never compiled before."""
+def say_if_first(kernel: str = "measure.search", takes: str = "two minutes") -> None:
+    """Tell why nothing seems to happen, where kernels were never compiled before.
+
+    The kernel is known by its module, and has its name.
+    """
     from incrowd.compiled import is_kept
-    from incrowd.measure.search import search
 
-    if not is_kept(search):
-        say("The kernels are compiled first, once on every machine; that takes about two minutes.")
+    module = importlib.import_module(f"incrowd.{kernel}")
+    if not is_kept(getattr(module, kernel.rpartition(".")[2])):
+        say(f"The kernels are compiled first, once on every machine; that takes about {takes}.")
 
 
-def once_begun(update: Callable[..., None]) -> Callable[..., None]:
+def once_begun(update: Callable[..., None], *kernel: str) -> Callable[..., None]:
     """Tell it when work begins, which is when progress is shown first, and not before an error."""
     begun = False
 
@@ -67,7 +71,7 @@ def once_begun(update: Callable[..., None]) -> Callable[..., None]:
         nonlocal begun
         if not begun:
             begun = True
-            say_if_first()
+            say_if_first(*kernel)
         update(*how_far)
 
     return first

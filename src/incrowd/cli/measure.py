@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from incrowd.data.frame import Frame
     from incrowd.measure.stretch import Stretch
 
-__all__ = ["WIDTH", "Gaps", "gaps_of", "lines_of", "measure"]
+__all__ = ["WIDTH", "Gaps", "gaps_of", "lines_of", "measure", "numbers_of"]
 
 WIDTH = 98
 _DECIMALS = 12
@@ -48,7 +48,7 @@ def measure(
 
     Example:  `incrowd measure cdr.csv --k 2,5,10 -o gaps.parquet`
     """
-    wanted = _wanted(crowds)
+    wanted = numbers_of(crowds, "2,5,10")
     import incrowd
     from incrowd.data.atomic import refuse_taken
     from incrowd.data.tables import kind_of
@@ -176,13 +176,13 @@ def _real(stretch: "Stretch", grid: "Frame") -> tuple[float, float]:
     )
 
 
-def _wanted(text: str) -> list[int]:
-    """Give the crowds that were asked for, each once, in order."""
+def numbers_of(text: str, example: str) -> list[int]:
+    """Give the numbers of an option, each once, in order."""
     try:
         return sorted({int(part) for part in text.split(",")})
     except ValueError as error:
         raise ArgumentError(
-            f"--k takes whole numbers separated by commas, like 2,5,10, not {text!r}"
+            f"--k takes whole numbers separated by commas, like {example}, not {text!r}"
         ) from error
 
 

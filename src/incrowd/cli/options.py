@@ -7,6 +7,7 @@ options below, and hands the command a ready `Source` whose `read` gives the tra
 
 import functools
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,17 +15,19 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from incrowd.cli.console import progress
+from incrowd.cli.console import progress, say
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
     from incrowd.data.frame import Frame
     from incrowd.data.trajectories import Trajectories
 
-__all__ = ["Source", "reads_data", "reads_original"]
+__all__ = ["Source", "in_units", "reads_data", "reads_original"]
 
 _COLUMNS, _GRID = "Which column is what (found by usual names unless given)", "Grid and clock"
 _ROWS, _PART, _MACHINE = "Rows and files", "Which part to take", "Machine"
+_WIDEST = 2**31 - 1
+"""Cells and slots are 32-bit integers: nothing is wider or longer."""
 
 
 def _option(panel: str, text: str, *names: str, show: str | None = None) -> Any:
@@ -222,3 +225,18 @@ def _numbers(text: str, count: int, option: str) -> list[float]:
 
 def _unescaped(separator: str | None) -> str | None:
     return "\t" if separator in ("\\t", "tab") else separator
+
+
+def in_units(option: str, value: float | None, unit: float, short: str, name: str) -> int | None:
+    """Give a threshold in whole cells or slots, rounded down."""
+    if value is None:
+        return None
+    number = min(math.floor(value / unit + 1e-9), _WIDEST)
+    if number < 1:
+        raise ArgumentError(
+            f"{option} {value:g} {short} is less than a {name} of the grid ({unit:g} {short}); "
+            "no sample is smaller than that"
+        )
+    if not math.isclose(number * unit, value) and number < _WIDEST:
+        say(f"note: {option} is taken as {number * unit:g} {short}, which is {number:,} {name}s")
+    return number

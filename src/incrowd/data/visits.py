@@ -19,6 +19,8 @@ from incrowd.errors import ArgumentError, ColumnError
 if TYPE_CHECKING:
     import polars as pl
 
+    from incrowd.data.vectors import Vectors
+
 __all__ = ["Visits", "visits"]
 
 Longs = npt.NDArray[np.int64]
@@ -114,6 +116,22 @@ class Visits:
         who = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.offsets))
         user = self.people.gather(pl.Series(who))
         return pl.DataFrame([user, pl.Series("place", self.place), pl.Series("time", self.time)])
+
+    def frequencies(self) -> "Vectors":
+        """Give the frequency vector of each person: her places, most visited first.
+
+        Examples
+        --------
+        >>> visits = Visits.from_rows({"user": [7] * 3, "place": [2, 1, 1], "time": [1, 2, 3]})
+        >>> vectors = visits.frequencies()
+        >>> vectors.place.tolist(), vectors.visits.tolist()
+        ([1, 2], [2, 1])
+        >>> vectors.probability.round(2).tolist()
+        [0.67, 0.33]
+        """
+        from incrowd.data.vectors import count
+
+        return count(self.place, self.offsets)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -16,7 +16,8 @@ from incrowd.measure.gather import ALL, Share
 from incrowd.measure.pairs import World
 from incrowd.measure.search import search
 from incrowd.measure.stretch import Stretch
-from incrowd.measure.world import boxes_of, cores, lay_out, on_threads, scale_for
+from incrowd.measure.world import boxes_of, lay_out, scale_for
+from incrowd.threads import cores, on_threads
 
 if TYPE_CHECKING:
     from incrowd.data.trajectories import Trajectories

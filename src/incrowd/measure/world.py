@@ -1,9 +1,6 @@
 """The input, laid out for searching: slots in the order of homes, features, rows."""
 
-import os
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +11,13 @@ from incrowd.measure.atlas import FAR, Atlas, draw
 from incrowd.measure.bounds import LANES, Features, Slots, count_features, fill_rows, only_cells
 from incrowd.measure.effort import Boxes, Scale
 from incrowd.measure.pairs import World
+from incrowd.threads import on_threads
 
 if TYPE_CHECKING:
     from incrowd.data.trajectories import Trajectories
     from incrowd.measure.stretch import Stretch
 
-__all__ = ["boxes_of", "cores", "lay_out", "on_threads", "read_only", "scale_for"]
-
-T = TypeVar("T")
+__all__ = ["boxes_of", "lay_out", "read_only", "scale_for"]
 
 
 def lay_out(
@@ -116,39 +112,6 @@ def lay_out(
     )
 
 
-def on_threads(
-    threads: int,
-    work: Callable[[Any], T],
-    jobs: Iterable[Any],
-    warm: bool = False,  # noqa: FBT001, FBT002
-) -> Iterator[T]:
-    """Do jobs on several threads; give the results in order, few of them ahead.
-
-    Unless they are warm, the first one is done before the others, and here: so kernels are
-    compiled once, where an interruption ends it.
-    """
-    if threads == 1:
-        yield from map(work, jobs)
-        return
-    jobs = iter(jobs)
-    if not warm:
-        for job in jobs:
-            yield work(job)
-            break
-    waiting: list[Any] = []
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            for job in jobs:
-                waiting.append(pool.submit(work, job))
-                if len(waiting) > 2 * threads:
-                    yield waiting.pop(0).result()
-            while waiting:
-                yield waiting.pop(0).result()
-        finally:
-            for future in waiting:
-                future.cancel()
-
-
 def scale_for(data: "Trajectories", stretch: "Stretch", *, bounds: bool) -> Scale:
     """Make sure that costs can be computed exactly, and choose the numbers to compute them in."""
     people, longest = int(data.crowd.sum()), int(data.lengths().max())
@@ -164,11 +127,6 @@ def scale_for(data: "Trajectories", stretch: "Stretch", *, bounds: bool) -> Scal
         for start, end in zip(data.columns[::2], data.columns[1::2], strict=True)
     ]
     return stretch.scale(near=bounds, stop=bounds, small=(2**31 - 1) // (4 * max(spans)))
-
-
-def cores(threads: int | None) -> int:
-    """Give the number of threads to use: what was asked for, or what the machine has."""
-    return threads or len(os.sched_getaffinity(0))
 
 
 def boxes_of(

@@ -26,7 +26,8 @@ from incrowd.data.trajectories import Trajectories
 from incrowd.errors import ArgumentError
 from incrowd.measure.bounds import LANES
 from incrowd.measure.stretch import Stretch
-from incrowd.measure.world import cores, scale_for
+from incrowd.measure.world import scale_for
+from incrowd.threads import cores
 
 if TYPE_CHECKING:
     from incrowd.protect.journal import Journal

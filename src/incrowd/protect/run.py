@@ -13,7 +13,7 @@ from incrowd.measure.bounds import LANES, Features, Slots
 from incrowd.measure.effort import Boxes, Scale
 from incrowd.measure.gather import OLDER, SHORTER, Share
 from incrowd.measure.search import Found, search, unite
-from incrowd.measure.world import lay_out, on_threads, read_only
+from incrowd.measure.world import lay_out, read_only
 from incrowd.protect.greedy import (
     COSTS,
     DONE,
@@ -43,6 +43,7 @@ from incrowd.protect.standings import (
     settle,
     squeeze,
 )
+from incrowd.threads import on_threads
 
 if TYPE_CHECKING:
     from incrowd.data.trajectories import Trajectories

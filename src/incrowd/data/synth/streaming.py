@@ -11,7 +11,6 @@ At most a few blocks exist at any time, whatever the size of the dataset. Block 
 decide how fast and in what pieces the rows come, and never what they are.
 """
 
-import os
 from collections import deque
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,6 +22,7 @@ from incrowd.data.synth.phones import Phones
 from incrowd.data.synth.presets import Preset, find
 from incrowd.data.synth.sensors import Sensors
 from incrowd.errors import ArgumentError
+from incrowd.threads import cores
 
 __all__ = ["antennas", "schema", "stream"]
 
@@ -79,7 +79,9 @@ def stream(
     settings = find(preset)
     people = _people(settings, users)
     size = _checked("block", settings.block if block is None else block, 1, settings.most)
-    workers = _checked("threads", _cores() if threads is None else threads, 1, _MOST_THREADS)
+    workers = _checked(
+        "threads", min(_CORES_USED, cores()) if threads is None else threads, 1, _MOST_THREADS
+    )
     world = _world(settings, people, seed)
     return _batches(world, people, size, workers, progress)
 
@@ -135,13 +137,6 @@ def _checked(name: str, value: int, least: int, most: int) -> int:
     if not least <= number <= most:
         raise ArgumentError(f"{name} is {number}; it must be from {least} to {most}")
     return number
-
-
-def _cores() -> int:
-    """Count the cores that this process may use."""
-    # Not every system can say which cores a process may use.
-    usable = getattr(os, "sched_getaffinity", None)
-    return min(_CORES_USED, len(usable(0)) if usable else os.cpu_count() or 1)
 
 
 def _batches(

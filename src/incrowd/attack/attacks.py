@@ -1,0 +1,335 @@
+"""The nine attacks of section 4.2, each as what it makes of a visit and what it makes of a match.
+
+An attack of one's own is a class of the same kind::
+
+    class Weekday(Attack):
+        "The adversary knows places and days of the week."
+
+        name = "weekday"
+        repeated = True
+
+        def codes(self, visits):
+            return visits.place * 7 + visits.time // 1440 % 7
+
+    incrowd.risk(visits, Weekday(), k=3)
+
+Two attacks can be made one: somebody is left if she fits both::
+
+    class Both(Proportion):
+        "The adversary knows proportions, and probabilities as well."
+
+        name = "proportion_and_probability"
+        divided = True
+
+        def between(self, number, total):
+            return Probability(self.tolerance).between(number, total)
+"""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from incrowd.compiled import Ints
+from incrowd.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from incrowd.data.visits import Visits
+
+__all__ = [
+    "ATTACKS",
+    "Attack",
+    "Frequency",
+    "FrequentLocation",
+    "FrequentLocationSequence",
+    "HomeWork",
+    "Location",
+    "LocationSequence",
+    "Number",
+    "Probability",
+    "Proportion",
+    "Visit",
+    "as_fraction",
+    "named",
+]
+
+Number = float | str | Decimal | Fraction
+Range = tuple[Ints, Ints, Ints]
+
+MANY = 2**31
+"""More than anybody has of anything."""
+FINEST = 10**6
+"""A tolerance has no more than six decimals, so that everything fits in 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """What an adversary knows, and whom that fits.
+
+    Attributes
+    ----------
+    name
+        How it is called.
+    repeated
+        Whether a code that a person has several times is as many points; somebody fits who has it
+        as often as it is known.
+    ordered
+        ``"time"`` or ``"frequency"`` if the order of the points is known, too; codes must be
+        places then.
+    divided
+        Whether numbers are divided by all visits of a person before they are compared.
+    shared
+        Whether numbers are known only in proportion to the greatest of those that are known.
+    first
+        How many of the most frequent codes can be known; all, if None.
+    """
+
+    name: ClassVar[str] = ""
+    repeated: ClassVar[bool] = False
+    ordered: ClassVar[str] = ""
+    divided: ClassVar[bool] = False
+    shared: ClassVar[bool] = False
+    first: ClassVar[int | None] = None
+    tells: ClassVar[tuple[str, ...]] = ()
+    """What is told of a point that is known, besides its place: time, visits, of (how many)."""
+
+    def codes(self, visits: "Visits") -> Ints:
+        """Give a whole number for each visit: what an adversary may know of it."""
+        return visits.place
+
+    def between(self, number: Ints, total: Ints) -> Range:  # noqa: ARG002
+        """Say whom a point fits: numbers from low/under to high/under, both included.
+
+        `number` is how often the person has the code, `total` how many visits she has in all.
+        Whom it fits has a number in that range at the same code (divided by her own total, if
+        `divided`).
+        """
+        return np.ones_like(number), np.full_like(number, MANY), np.ones_like(number)
+
+
+@dataclass(frozen=True, slots=True)
+class Location(Attack):
+    """Places, as often as they were visited; somebody fits who has each at least as often."""
+
+    name: ClassVar[str] = "location"
+    repeated: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True)
+class LocationSequence(Attack):
+    """Places in the order of visits; somebody fits who visited them in that order."""
+
+    name: ClassVar[str] = "location_sequence"
+    ordered: ClassVar[str] = "time"
+
+
+@dataclass(frozen=True, slots=True)
+class Visit(Attack):
+    """Places with times; somebody fits who has each of them (at least as often).
+
+    Parameters
+    ----------
+    precision
+        How many slots of the data's time the adversary takes as one.
+    """
+
+    name: ClassVar[str] = "visit"
+    repeated: ClassVar[bool] = True
+    tells: ClassVar[tuple[str, ...]] = ("time",)
+    precision: int = 1
+
+    def __post_init__(self) -> None:
+        if isinstance(self.precision, bool) or not isinstance(self.precision, int | np.integer):
+            raise ArgumentError(f"precision is a whole number of slots, not {self.precision!r}")
+        if self.precision < 1:
+            raise ArgumentError(f"precision is {self.precision}; it must be at least 1 slot")
+
+    def codes(self, visits: "Visits") -> Ints:
+        """Give a number for each place and time that occur together."""
+        places, place = np.unique(visits.place, return_inverse=True)
+        first, span = self._span(visits)
+        if len(places) * span >= 1 << 62:
+            raise ArgumentError(
+                f"{len(places):,} places and {span:,} moments are too many to be numbered; "
+                "take a coarser precision"
+            )
+        return np.asarray(place * span + visits.time // self.precision - first, np.int64)
+
+    def decode(self, code: Ints, visits: "Visits") -> tuple[Ints, Ints]:
+        """Give the place and the time behind codes."""
+        first, span = self._span(visits)
+        return np.unique(visits.place)[code // span], (code % span + first) * self.precision
+
+    def _span(self, visits: "Visits") -> tuple[int, int]:
+        """Give the first moment, and how many there are."""
+        first, last = int(visits.time.min()), int(visits.time.max())
+        return first // self.precision, last // self.precision - first // self.precision + 1
+
+
+@dataclass(frozen=True, slots=True)
+class FrequentLocation(Attack):
+    """Distinct places; somebody fits who has them all."""
+
+    name: ClassVar[str] = "frequent_location"
+
+
+@dataclass(frozen=True, slots=True)
+class FrequentLocationSequence(Attack):
+    """Distinct places by falling frequency; somebody fits for whom they have the same order.
+
+    Of places that were visited equally often, the one with the lower code comes first.
+    """
+
+    name: ClassVar[str] = "frequent_location_sequence"
+    ordered: ClassVar[str] = "frequency"
+
+
+@dataclass(frozen=True, slots=True)
+class Frequency(Attack):
+    """Places and how often each was visited; somebody fits who was there at least as often.
+
+    Parameters
+    ----------
+    tolerance
+        If given, her number may be neither lower nor higher by more than this: in visits, or, if
+        relative, in parts of her own number.
+    relative
+        Whether the tolerance is a part of her number.
+    """
+
+    name: ClassVar[str] = "frequency"
+    tells: ClassVar[tuple[str, ...]] = ("visits",)
+    tolerance: Number | None = None
+    relative: bool = False
+
+    def __post_init__(self) -> None:
+        if self.tolerance is not None:
+            as_fraction(self.tolerance)
+        elif self.relative:
+            raise ArgumentError(f"{self.name} is relative only with a tolerance")
+
+    def between(self, number: Ints, total: Ints) -> Range:
+        """Fit those with as many visits or more, or with as many within the tolerance."""
+        if self.tolerance is None:
+            return number, np.full_like(number, MANY), np.ones_like(number)
+        return _around(number, np.ones_like(total), as_fraction(self.tolerance), self.relative)
+
+
+@dataclass(frozen=True, slots=True)
+class HomeWork(Frequency):
+    """The two most visited places, and how often; somebody fits as with `Frequency`."""
+
+    name: ClassVar[str] = "home_work"
+    first: ClassVar[int | None] = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Proportion(Attack):
+    """Places, and visits relative to the most visited of them; somebody fits with similar ones.
+
+    Hers are relative to the place among these that she visited most.
+
+    Parameters
+    ----------
+    tolerance
+        How much two proportions may differ.
+    relative
+        Whether the tolerance is a part of her proportion.
+    """
+
+    name: ClassVar[str] = "proportion"
+    shared: ClassVar[bool] = True
+    tells: ClassVar[tuple[str, ...]] = ("visits", "of")
+    tolerance: Number = 0.1
+    relative: bool = False
+
+    def __post_init__(self) -> None:
+        as_fraction(self.tolerance)
+
+
+@dataclass(frozen=True, slots=True)
+class Probability(Attack):
+    """Places, and what part of all visits each had; somebody fits with similar parts.
+
+    Parameters
+    ----------
+    tolerance
+        How much two probabilities may differ.
+    relative
+        Whether the tolerance is a part of her probability.
+    """
+
+    name: ClassVar[str] = "probability"
+    divided: ClassVar[bool] = True
+    tells: ClassVar[tuple[str, ...]] = ("visits", "of")
+    tolerance: Number = 0.1
+    relative: bool = False
+
+    def __post_init__(self) -> None:
+        as_fraction(self.tolerance)
+
+    def between(self, number: Ints, total: Ints) -> Range:
+        """Fit those with a probability within the tolerance."""
+        return _around(number, total, as_fraction(self.tolerance), self.relative)
+
+
+def _around(number: Ints, total: Ints, tolerance: Fraction, relative: bool) -> Range:  # noqa: FBT001
+    """Give what differs from number/total by no more than a tolerance, as whole numbers."""
+    a, b = tolerance.numerator, tolerance.denominator
+    if not relative:
+        return b * number - a * total, b * number + a * total, b * total
+    # |known - hers| <= a/b * hers
+    if a == b:
+        return b * number, np.full_like(number, MANY), 2 * b * total
+    return b * (b - a) * number, b * (b + a) * number, (b + a) * (b - a) * total
+
+
+def as_fraction(tolerance: Number) -> Fraction:
+    """Take a tolerance for what it says: 0.1 is a tenth, and not the nearest binary number.
+
+    Examples
+    --------
+    >>> as_fraction(0.1)
+    Fraction(1, 10)
+    """
+    try:
+        exact = Fraction(str(tolerance)) if isinstance(tolerance, float) else Fraction(tolerance)
+    except (ValueError, TypeError, ZeroDivisionError) as error:
+        raise ArgumentError(f"a tolerance is a number from 0 to 1, not {tolerance!r}") from error
+    if not 0 <= exact <= 1:
+        raise ArgumentError(f"a tolerance must be from 0 to 1, not {tolerance}")
+    if exact.denominator > FINEST:
+        raise ArgumentError(f"a tolerance has at most six decimals; {tolerance} has more")
+    return exact
+
+
+ATTACKS: Mapping[str, type[Attack]] = {
+    attack.name: attack
+    for attack in (
+        Location,
+        LocationSequence,
+        Visit,
+        FrequentLocation,
+        FrequentLocationSequence,
+        Frequency,
+        HomeWork,
+        Proportion,
+        Probability,
+    )
+}
+"""The nine, by name."""
+
+
+def named(name: str, settings: Mapping[str, Any]) -> Attack:
+    """Give the attack of a name, with those of the settings that it has."""
+    if name not in ATTACKS:
+        near = difflib.get_close_matches(name, ATTACKS, n=1, cutoff=0.5)
+        hint = f"; did you mean {near[0]!r}?" if near else f": {', '.join(ATTACKS)}"
+        raise ArgumentError(f"there is no attack {name!r}{hint}")
+    kind = ATTACKS[name]
+    own = {field.name for field in fields(kind)}
+    return kind(**{key: value for key, value in settings.items() if key in own})

@@ -1,0 +1,143 @@
+"""What an attack looks at, laid out for its search, and what it found, said in places and times."""
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.attack.attacks import Attack, Visit, as_fraction
+from incrowd.attack.each import each
+from incrowd.attack.order import order, sequences
+from incrowd.attack.records import Points, Records, index
+from incrowd.attack.shares import Tolerance, shares
+from incrowd.compiled import Ints
+from incrowd.data.vectors import Vectors, count
+from incrowd.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.data.visits import Visits
+
+__all__ = ["Released", "Search", "Tell", "prepare"]
+
+LIMIT = 1 << 62
+
+Search = Callable[[Ints, NDArray[np.int32]], tuple[Ints, NDArray[np.int32]]]
+"""From people, and room for a number for each of all; gives crowds, and what leaves them."""
+
+
+class Released:
+    """What several attacks look at, made once."""
+
+    def __init__(self, visits: "Visits", threads: int) -> None:
+        self.visits, self.threads = visits, threads
+
+    def count(self, codes: Ints) -> Vectors:
+        """Count how often each person has each code."""
+        return count(codes, self.visits.offsets, threads=self.threads)
+
+    @functools.cached_property
+    def places(self) -> Vectors:
+        """How often each person visited each place."""
+        return self.count(self.visits.place)
+
+    @functools.cached_property
+    def indexed(self) -> tuple[Records, Ints]:
+        """Who visited each place."""
+        return index(self.places)
+
+
+class Tell:
+    """Says which points are known, from entries of people."""
+
+    def __init__(self, attack: Attack, released: Released, records: Records, codes: Ints) -> None:
+        self.attack, self.visits, self.records, self.codes = attack, released.visits, records, codes
+        self.total = released.places.total
+
+    def __call__(self, who: Ints, known: NDArray[np.int32]) -> "pl.Series":
+        """Give a list of points for each person: place, time, visits, of (null: not known)."""
+        import polars as pl
+
+        row, column = np.nonzero(known >= 0)
+        entry = self.records.offsets[who[row]] + known[row, column]
+        number = self.records.number[entry].astype(np.int64)
+        place, time = self._where(self.codes[self.records.key[entry]])
+        of = self.total[who[row]]
+        if self.attack.shared:
+            most = np.zeros(len(who), np.int64)
+            np.maximum.at(most, row, number)
+            of = most[row]
+        tells = {"time": time, "visits": number, "of": of}
+        points = pl.DataFrame({"row": row, "place": place}).with_columns(
+            pl.lit(None if name not in self.attack.tells else pl.Series(values), pl.Int64).alias(
+                name
+            )
+            for name, values in tells.items()
+        )
+        point = pl.struct("place", "time", "visits", "of").alias("knows")
+        return points.group_by("row", maintain_order=True).agg(point)["knows"]
+
+    def _where(self, code: Ints) -> tuple["pl.Series", Ints | None]:
+        """Give the place (and the time) behind codes; of codes of one's own, the code."""
+        import polars as pl
+
+        visits, time = self.visits, None
+        if isinstance(self.attack, Visit):
+            place, time = self.attack.decode(code, visits)
+        else:
+            place = code
+        if visits.places is None:
+            return pl.Series(place, dtype=pl.Int64), time
+        if is_own(self.attack) and time is None:
+            return pl.Series(place).cast(visits.places.dtype), time
+        return visits.places.gather(place), time
+
+
+def is_own(attack: Attack) -> bool:
+    """Tell whether an attack has codes of its own, and not those of places."""
+    return type(attack).codes is not Attack.codes
+
+
+def prepare(attack: Attack, ks: list[int], released: Released) -> tuple[Search, Tell]:
+    """Lay out what an attack looks at; gives the search from some people, and who tells of it."""
+    own = is_own(attack)
+    vectors = released.count(attack.codes(released.visits)) if own else released.places
+    records, codes = index(vectors) if own else released.indexed
+    if attack.divided:
+        records = records._replace(total=vectors.total)
+    wanted = np.array(ks if attack.first is None else [attack.first], np.int64)
+    tell = Tell(attack, released, records, codes)
+    if attack.ordered:
+        cuts, sequence = vectors.offsets, records.key
+        if attack.ordered == "time":
+            cuts = released.visits.offsets
+            sequence = np.searchsorted(codes, attack.codes(released.visits)).astype(np.int32)
+        known = sequences(cuts, sequence, records)
+        return lambda who, local: order(who, wanted, known, records, local), tell
+    points = _points(attack, vectors)
+    if attack.shared:
+        exact = as_fraction(attack.tolerance)  # type: ignore[attr-defined]
+        relative = bool(attack.relative)  # type: ignore[attr-defined]
+        most = int(vectors.visits.max())
+        if 2 * most * most * exact.denominator >= LIMIT:
+            raise ArgumentError(f"{most:,} visits to a place are too many for this tolerance")
+        near = Tolerance(exact.numerator, exact.denominator, relative)
+        return lambda who, local: shares(who, wanted, records, points, near, local), tell
+    first = attack.first or LIMIT
+    return lambda who, local: each(who, wanted, first, records, points, local), tell
+
+
+def _points(attack: Attack, vectors: Vectors) -> Points:
+    """Say of each entry how many points it is, and whom it fits."""
+    number = vectors.visits
+    total = np.repeat(vectors.total, np.diff(vectors.offsets))
+    low, high, under = (np.asarray(part, np.int64) for part in attack.between(number, total))
+    largest = int(total.max()) if attack.divided else 1
+    for part, factor in ((low, largest), (high, largest), (under, int(number.max()))):
+        if int(np.abs(part).max()) * factor >= LIMIT:
+            raise ArgumentError(f"{attack.name}: numbers are too large to be compared exactly")
+    copies = number if attack.repeated else np.ones_like(number)
+    return Points(copies.astype(np.int32), low, high, under)

@@ -1,0 +1,250 @@
+"""``incrowd attack``: what somebody who knows a little of a person can find out who she is."""
+
+import json
+import textwrap
+import warnings
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incrowd.cli.console import once_begun, progress, say
+from incrowd.cli.measure import WIDTH, numbers_of
+from incrowd.cli.options import Source, in_units, reads_data
+from incrowd.errors import PrivacyWarning
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.data.frame import Frame
+    from incrowd.data.visits import Visits
+
+__all__ = ["Risks", "attack", "lines_of", "risks_of"]
+
+HALF = 0.5
+NAMED = 27
+"""How wide the column of names is."""
+
+
+@reads_data
+def attack(
+    source: Source,
+    attacks: Annotated[
+        str,
+        typer.Option(
+            "--attack",
+            help="Which of the nine; several as in location,visit. All, unless given: location, "
+            "location_sequence, visit, frequent_location, frequent_location_sequence, frequency, "
+            "home_work, proportion, probability.",
+            metavar="NAMES",
+        ),
+    ] = "",
+    points: Annotated[
+        str,
+        typer.Option("--k", help="Points that are known; several as in 2,3,4,5.", metavar="K"),
+    ] = "2,4",
+    tolerance: Annotated[
+        str | None,
+        typer.Option(
+            help="How much numbers may differ: of frequency and home_work (any number that is as "
+            "high fits, unless given), proportion and probability (0.1 unless given).",
+            metavar="PART",
+        ),
+    ] = None,
+    relative: Annotated[
+        bool, typer.Option("--relative", help="The tolerance is a part of the other's number.")
+    ] = False,
+    precision: Annotated[
+        float | None,
+        typer.Option(
+            help="How precisely a visit's time is known; a slot unless given.", metavar="MIN"
+        ),
+    ] = None,
+    worst: Annotated[
+        int,
+        typer.Option(min=0, help="Show so many people most at risk, and why.", metavar="N"),
+    ] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Also write all risks: a .parquet, .csv, .csv.gz or .csv.zst file.",
+            metavar="FILE",
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+) -> None:
+    """Attack everybody as an adversary would who knows k points of a person: the risk, exactly.
+
+    Example:  `incrowd attack cdr.csv --attack location,visit --k 2,3,4,5 --worst 10`
+    """
+    import incrowd
+    from incrowd.attack.attacks import ATTACKS, named
+    from incrowd.data.atomic import refuse_taken
+    from incrowd.data.tables import kind_of
+
+    names = [name.strip() for name in attacks.split(",") if name.strip()] or list(ATTACKS)
+    wanted = numbers_of(points, "2,3,4,5")
+    settings: dict[str, Any] = {}
+    if tolerance is not None:
+        settings["tolerance"] = tolerance
+    if relative:
+        settings["relative"] = True
+    for name in names:
+        named(name, settings)  # so that nothing is read for the sake of an error
+    if output is not None:
+        kind_of(output)
+        refuse_taken(output, overwrite=force)
+    data = source.read()
+    slots = in_units("--precision", precision, data.frame.slot / 60, "min", "slot")
+    if slots is not None:
+        settings["precision"] = slots
+    visits = incrowd.visits(data)
+    with progress("Attacking", "people") as update:
+        table = incrowd.risk(
+            visits,
+            names,
+            wanted,
+            instances=worst > 0,
+            threads=source.reading["threads"],
+            progress=once_begun(update, "attack.each", "half a minute"),
+            **settings,
+        )
+    found = risks_of(table)
+    most = _most_at_risk(table, worst) if worst else []
+    if output is not None:
+        _write(table, output, overwrite=force)
+    if as_json:
+        about: dict[str, Any] = {
+            "people": len(visits),
+            "visits": len(visits.place),
+            "risk": [asdict(each) for each in found],
+        }
+        if worst:
+            about["worst"] = most
+        print(json.dumps(about, indent=2, ensure_ascii=False, default=str))
+        return
+    print(f"{'people':<22}{len(visits):,}\n{'visits':<22}{len(visits.place):,}\n")
+    print("\n".join(lines_of(found)))
+    if most:
+        print("\n".join(["", *_people(most, visits, data.frame)]))
+        _warn("the lines above name people of the input, and how to find them")
+
+
+@dataclass(frozen=True, slots=True)
+class Risks:
+    """How the risks of people are spread, for one attack and one number of known points.
+
+    Attributes
+    ----------
+    attack, k
+        What is known, and how many points of it.
+    certain
+        The share of people of whom some k points leave nobody else: their risk is 1.
+    half
+        The share of people whose risk is a half or more: at most one other is left.
+    mean
+        The mean risk.
+    """
+
+    attack: str
+    k: int
+    certain: float
+    half: float
+    mean: float
+
+
+def risks_of(table: "pl.DataFrame") -> list[Risks]:
+    """Say how risks are spread, for each attack and each k of a table of `incrowd.risk`."""
+    return [
+        Risks(
+            attack=name,
+            k=k,
+            certain=float((part["risk"] == 1).mean()),  # type: ignore[arg-type]
+            half=float((part["risk"] >= HALF).mean()),  # type: ignore[arg-type]
+            mean=float(part["risk"].mean()),  # type: ignore[arg-type]
+        )
+        for (name, k), part in table.group_by("attack", "k", maintain_order=True)
+    ]
+
+
+def lines_of(found: list[Risks]) -> list[str]:
+    """Say it in lines: a table, and what it means."""
+    lines = [f"{'attack':<{NAMED}}{'k':>3}{'risk 1':>12}{'0.5 or more':>14}{'mean risk':>12}"]
+    before = ""
+    for each in found:
+        name, before = each.attack if each.attack != before else "", each.attack
+        shares = f"{each.certain:>12.1%}{each.half:>14.1%}"
+        lines.append(f"{name:<{NAMED}}{each.k:>3}{shares}{each.mean:>12.3f}")
+    worst = max(found, key=lambda each: each.certain)
+    meaning = (
+        "The risk of a person is one over the number of people who are left when an adversary "
+        "knows k points of her: those k points that leave fewest. Nothing is estimated; it is as "
+        f"if all had been tried. At worst ({worst.attack}, k = {worst.k}), {worst.certain:.1%} of "
+        "people can be told from everybody else."
+    )
+    return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
+
+
+def _most_at_risk(table: "pl.DataFrame", number: int) -> list[dict[str, Any]]:
+    """Give the people most at risk; of equals, those of whom fewest points have to be known."""
+    import polars as pl
+
+    ranked = table.with_row_index("row").sort(
+        pl.col("crowd"), pl.col("knows").list.len(), pl.col("row")
+    )
+    return (
+        ranked.unique("user", keep="first", maintain_order=True).head(number).drop("row").to_dicts()
+    )
+
+
+def _people(most: list[dict[str, Any]], visits: "Visits", grid: "Frame") -> list[str]:
+    """Say who is most at risk, and what an adversary would have to know."""
+    lines = ["Most at risk"]
+    for each in most:
+        left = each["crowd"] - 1
+        others = "nobody else" if not left else f"{left:,} other{'s' if left > 1 else ''}"
+        known = "; ".join(_point(point, visits, grid) for point in each["knows"])
+        text = f"{each['user']}: {others} left ({each['attack']}), knowing {known}"
+        lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
+    return lines
+
+
+def _point(point: dict[str, Any], visits: "Visits", grid: "Frame") -> str:
+    """Say what is known of a place."""
+    place = point["place"]
+    if visits.places is None:
+        x, y = (place + 2**31) >> 32, (place + 2**31) % 2**32 - 2**31
+        place = f"cell {x}, {y}"
+    text = f"{place}"
+    if point["time"] is not None:
+        moment = str(grid.times([point["time"]])[0]).replace("T", " ")
+        text += f" at {moment} UTC"
+    if point["visits"] is not None:
+        text += f" {point['visits']:,} times"
+    if point["of"] is not None:
+        text += f" of {point['of']:,}"
+    return text
+
+
+def _write(table: "pl.DataFrame", output: Path, *, overwrite: bool) -> None:
+    """Write a row for each attack, k and person."""
+    import polars as pl
+
+    from incrowd.data.tables import table_file
+
+    rows = table.select("attack", "k", "user", "risk").to_arrow(
+        compat_level=pl.CompatLevel.oldest()
+    )
+    with table_file(output, rows.schema, decimals=12, overwrite=overwrite) as put:
+        for batch in rows.to_batches():
+            put(batch)
+    say(f"wrote {rows.num_rows:,} rows to {output}")
+    _warn(f"{output} holds the identifiers of the input, and how exposed each person is")
+
+
+def _warn(text: str) -> None:
+    warnings.warn(f"{text}; keep it in the house", PrivacyWarning, stacklevel=3)

@@ -1,0 +1,76 @@
+"""Frequency and probability vectors: how often each person was where (definitions 2.2 and 2.3)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from incrowd.compiled import Ints, compiled
+from incrowd.threads import on_threads
+
+__all__ = ["Vectors", "count"]
+
+BLOCK = 4096
+"""How many people are counted at a time."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vectors:
+    """The places of each person, most visited first (of equals, the lower code first).
+
+    Attributes
+    ----------
+    place, visits
+        The code of each place, and how often the person was there.
+    offsets
+        Where each person's places start, and where the last one's end.
+    total
+        How many visits each person made in all.
+    """
+
+    place: Ints
+    visits: Ints
+    offsets: Ints
+    total: Ints
+
+    def __len__(self) -> int:
+        return len(self.total)
+
+    @property
+    def probability(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """What part of a person's visits were to each of her places."""
+        return self.visits / np.repeat(self.total, np.diff(self.offsets))
+
+
+def count(place: Ints, offsets: Ints, *, threads: int = 1) -> Vectors:
+    """Count how often each person has each code."""
+    people = len(offsets) - 1
+    blocks = range(0, people, BLOCK)
+    work = lambda first: _count(place, offsets[first : first + BLOCK + 1])  # noqa: E731
+    parts = list(on_threads(threads, work, blocks))
+    none = [np.zeros(0, np.int64)]
+    codes, number, distinct = (
+        np.concatenate([part[i] for part in parts] or none) for i in range(3)
+    )
+    cuts = np.zeros(people + 1, np.int64)
+    np.cumsum(distinct, out=cuts[1:])
+    return Vectors(codes, number, cuts, np.diff(offsets))
+
+
+@compiled
+def _count(place: Ints, offsets: Ints) -> tuple[Ints, Ints, Ints]:
+    """Count for some people: codes, how often, and how many codes each has."""
+    people, size = len(offsets) - 1, offsets[-1] - offsets[0]
+    codes, number = np.empty(size, np.int64), np.empty(size, np.int64)
+    distinct, used = np.zeros(people, np.int64), 0
+    for person in range(people):
+        mine = np.sort(place[offsets[person] : offsets[person + 1]])
+        first = used
+        for i in range(len(mine)):
+            if used == first or codes[used - 1] != mine[i]:
+                codes[used], number[used] = mine[i], 0
+                used += 1
+            number[used - 1] += 1
+        order = np.argsort(-number[first:used], kind="mergesort")
+        codes[first:used], number[first:used] = codes[first:used][order], number[first:used][order]
+        distinct[person] = used - first
+    return codes[:used].copy(), number[:used].copy(), distinct

@@ -1,0 +1,252 @@
+"""The nine attacks against the oracle, which tries everything."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import incrowd
+import naive
+from incrowd.attack.attacks import ATTACKS, Attack, Probability, Proportion
+from incrowd.errors import ArgumentError, InputError
+from strategies import as_visits, visited
+
+TOLERANCES = st.sampled_from([0, 0.1, 0.2, 1 / 4, 0.5, 1])
+# Example 3.5 of the paper; places and days are numbered.
+LUCCA, LEGHORN, PISA, FLORENCE = range(4)
+PAPER = {
+    1: [(LUCCA, 3), (LEGHORN, 3), (PISA, 3), (FLORENCE, 4)],
+    2: [(LUCCA, 3), (PISA, 3), (LUCCA, 4), (LEGHORN, 4)],
+    3: [(LEGHORN, 3), (PISA, 3), (LUCCA, 4), (FLORENCE, 4)],
+    4: [(PISA, 4), (LEGHORN, 4), (FLORENCE, 4)],
+    5: [(PISA, 4), (FLORENCE, 4), (LUCCA, 5)],
+    6: [(LUCCA, 4), (LEGHORN, 4)],
+}
+
+
+def paper():
+    # Each visit gets a moment of its own, so that they keep the paper's order.
+    rows = [
+        (user, place, 10 * day + i)
+        for user, visits in PAPER.items()
+        for i, (place, day) in enumerate(visits)
+    ]
+    return as_visits(rows)
+
+
+def risks(visits, attack, k, **how):
+    return incrowd.risk(visits, attack, k, threads=1, **how)["risk"].to_list()
+
+
+def expected(rows, attack, k, **how):
+    return [float(one) for one in naive.risk(naive.from_rows(rows), attack, k, **how)]
+
+
+class TestRisk:
+    @pytest.mark.parametrize("attack", ATTACKS)
+    @given(rows=visited(), k=st.integers(1, 6))
+    @settings(max_examples=2000)
+    def test_is_the_worst_of_all_instances(self, attack, rows, k):
+        assert risks(as_visits(rows), attack, k) == expected(rows, attack, k)
+
+    @pytest.mark.parametrize("attack", ["frequency", "home_work", "proportion", "probability"])
+    @given(rows=visited(), k=st.integers(1, 4), tolerance=TOLERANCES, relative=st.booleans())
+    @settings(max_examples=500)
+    def test_with_a_tolerance(self, attack, rows, k, tolerance, relative):
+        found = risks(as_visits(rows), attack, k, tolerance=tolerance, relative=relative)
+        exact = Fraction(str(tolerance))
+        assert found == expected(rows, attack, k, tolerance=exact, relative=relative)
+
+    @given(rows=visited(), k=st.integers(1, 4), precision=st.integers(1, 7))
+    def test_of_visits_known_less_precisely(self, rows, k, precision):
+        found = risks(as_visits(rows), "visit", k, precision=precision)
+        assert found == expected(rows, "visit", k, precision=precision)
+
+    @given(rows=visited(most_people=4, most_visits=25), attack=st.sampled_from([*ATTACKS]))
+    @settings(max_examples=200)
+    def test_of_longer_lives(self, rows, attack):
+        assert risks(as_visits(rows), attack, 3) == expected(rows, attack, 3)
+
+    @given(rows=visited(), attack=st.sampled_from([*ATTACKS]), k=st.integers(1, 5))
+    @settings(max_examples=1000)
+    def test_is_that_of_the_instance_which_is_told(self, rows, attack, k):
+        people, visits = naive.from_rows(rows), as_visits(rows)
+        found = incrowd.risk(visits, attack, k, instances=True, threads=1)
+        assert (1 / found["crowd"] == found["risk"]).all()
+        for (_, own), crowd, knows in zip(people, found["crowd"], found["knows"], strict=True):
+            instance = told(attack, knows)
+            points = naive.knowledge(own, attack)
+            assert len(instance) <= max(k, 2 if attack == "home_work" else 1)
+            assert naive.matches(own, instance, attack)
+            assert set(instance) <= set(points)
+            left = sum(naive.matches(theirs, instance, attack) for _, theirs in people)
+            assert left == crowd
+
+    @given(rows=visited(), ks=st.lists(st.integers(1, 6), min_size=1, max_size=4))
+    def test_several_at_once_are_the_same_as_one_by_one(self, rows, ks):
+        visits = as_visits(rows)
+        together = incrowd.risk(visits, [*ATTACKS], ks, instances=True)
+        for (attack, k), part in together.group_by("attack", "k"):
+            alone = incrowd.risk(visits, attack, k, instances=True)
+            assert part.drop("attack", "k").equals(alone)
+        asked = {(name, k) for name in ATTACKS for k in ks if name != "home_work"}
+        assert {(attack, k) for (attack, k), _ in together.group_by("attack", "k")} == (
+            asked | {("home_work", 2)}
+        )
+
+    def test_of_the_example_of_the_paper(self):
+        first = incrowd.risk(paper(), "location", 2, instances=True).row(0, named=True)
+        assert first["risk"] == 1 / 3
+        known = {point["place"] for point in first["knows"]}
+        assert known in ({LUCCA, FLORENCE}, {LEGHORN, FLORENCE})
+
+    def test_knows_all_ordered_pairs_of_the_example_of_the_paper(self):
+        visits = [(time, place) for time, place in enumerate("abcd")]
+        points = naive.knowledge(visits, "location_sequence")
+        pairs = {("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "d")}
+        assert set(naive.itertools.combinations(points, 2)) == pairs
+
+    def test_is_the_same_on_any_number_of_threads(self):
+        visits = incrowd.visits(incrowd.synthesize("city", users=300, seed=3))
+        one, many = (
+            incrowd.risk(visits, [*ATTACKS], [2, 4], instances=True, threads=threads)
+            for threads in (1, 3)
+        )
+        assert one.equals(many)
+
+    def test_needs_no_floating_point_luck(self):
+        # In binary, 0.2 + 0.1 is not 0.3, and 0.3 - 0.2 is less than 0.1.
+        rows = [(0, place, t) for t, place in enumerate([1] * 3 + [2] * 7)]
+        rows += [(1, place, t) for t, place in enumerate([1] * 2 + [2] * 8)]
+        assert risks(as_visits(rows), "probability", 2, tolerance=0.1) == [0.5, 0.5]
+        assert risks(as_visits(rows), "probability", 2, tolerance=0.099) == [1, 1]
+
+    def test_of_some_is_among_all(self):
+        visits = paper()
+        some = incrowd.risk(visits, "location", 2, targets=[5, 1])
+        every = incrowd.risk(visits, "location", 2)
+        assert some.rows() == [every.row(4), every.row(0)]
+
+    def test_tells_how_far_it_is(self):
+        seen = []
+        incrowd.risk(paper(), ["visit", "location"], 2, progress=lambda *far: seen.append(far))
+        assert seen == [(0, 12), (6, 12), (12, 12)]
+
+    def test_gives_names_of_places_and_times(self):
+        data = incrowd.read(
+            {
+                "user": ["a", "b"],
+                "time": [0, 600],
+                "lat": [1, 1],
+                "lon": [2, 2],
+                "at": ["x", "y"],
+            },
+            place="at",
+        )
+        visits = incrowd.visits(data)
+        found = incrowd.risk(visits, "visit", 1, instances=True)["knows"].to_list()
+        assert [point["place"] for (point,) in found] == ["x", "y"]
+        assert [point["time"] for (point,) in found] == visits.time.tolist()
+
+
+def told(attack, knows):
+    """Give an instance as the oracle has it."""
+    if attack == "visit":
+        return [(point["place"], point["time"]) for point in knows]
+    if attack == "probability":
+        return [(point["place"], Fraction(point["visits"], point["of"])) for point in knows]
+    if attack in ("frequency", "home_work", "proportion"):
+        return [(point["place"], point["visits"]) for point in knows]
+    return [point["place"] for point in knows]
+
+
+class Weekday(Attack):
+    """Places with days of the week."""
+
+    name = "weekday"
+    repeated = True
+
+    def codes(self, visits):
+        return visits.place * 7 + visits.time % 7
+
+
+class Both(Proportion):
+    """Proportions, and probabilities as well."""
+
+    name = "both"
+    divided = True
+
+    def between(self, number, total):
+        return Probability(self.tolerance).between(number, total)
+
+
+class TestAttackOfOnesOwn:
+    @given(rows=visited(), k=st.integers(1, 4))
+    def test_can_have_codes_of_its_own(self, rows, k):
+        coded = [(user, place * 7 + time % 7, time) for user, place, time in rows]
+        assert risks(as_visits(rows), Weekday(), k) == expected(coded, "location", k)
+
+    @given(rows=visited(), k=st.integers(1, 4))
+    @settings(max_examples=500)
+    def test_can_be_two_at_once(self, rows, k):
+        people = naive.from_rows(rows)
+        wanted = []
+        for _, own in people:
+            points = naive.frequencies(own)
+            crowds = []
+            for instance in naive.itertools.combinations(points, min(k, len(points))):
+                parts = [(place, Fraction(number, len(own))) for place, number in instance]
+                crowds.append(
+                    sum(
+                        naive.matches(theirs, instance, "proportion")
+                        and naive.matches(theirs, parts, "probability")
+                        for _, theirs in people
+                    )
+                )
+            wanted.append(1 / min(crowds))
+        assert risks(as_visits(rows), Both(), k) == wanted
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("how", "says"),
+        [
+            ({"k": 0}, "1 point at least"),
+            ({"k": -3}, "1 point at least"),
+            ({"k": 1.5}, "whole number"),
+            ({"k": True}, "whole number"),
+            ({"k": "3"}, "whole number"),
+            ({"k": []}, "empty"),
+            ({"attack": "locatoin"}, "did you mean 'location'"),
+            ({"attack": "xyz"}, "there is no attack 'xyz': location"),
+            ({"attack": []}, "name an attack"),
+            ({"attack": [3]}, "not int"),
+            ({"attack": "probability", "tolerance": 1.5}, "from 0 to 1"),
+            ({"attack": "probability", "tolerance": -0.1}, "from 0 to 1"),
+            ({"attack": "proportion", "tolerance": "much"}, "not 'much'"),
+            ({"attack": "proportion", "tolerance": float("nan")}, "nan"),
+            ({"attack": "proportion", "tolerance": 1e-7}, "six decimals"),
+            ({"attack": "frequency", "relative": True}, "only with a tolerance"),
+            ({"attack": "visit", "precision": 0}, "at least 1 slot"),
+            ({"attack": "visit", "precision": 0.5}, "whole number of slots"),
+            ({"tolerance": 0.1}, "'tolerance' is no setting of location"),
+            ({"targets": [1, 99, 98]}, "target 99 is not in the data (nor are 1 others)"),
+            ({"targets": []}, "targets is empty"),
+        ],
+    )
+    def test_is_refused(self, how, says):
+        with pytest.raises(ArgumentError) as error:
+            incrowd.risk(paper(), **({"attack": "location", "k": 2} | how))
+        assert says in str(error.value)
+
+    def test_nobody_at_all(self):
+        nobody = incrowd.Visits.from_rows({"user": [], "place": [], "time": []})
+        with pytest.raises(InputError, match="no visits"):
+            incrowd.risk(nobody, "location", 2)
+
+    def test_somebody_without_visits(self):
+        some = incrowd.Visits(np.array([1]), np.array([1]), np.array([0, 1, 1, 1]))
+        with pytest.raises(InputError, match="user 1 has no visit, nor have 1 others"):
+            incrowd.risk(some, "location", 2)

@@ -1,0 +1,129 @@
+import json
+
+import polars as pl
+import pytest
+
+import incrowd as library
+
+
+@pytest.fixture(scope="module")
+def city(tmp_path_factory):
+    """Make a small city."""
+    file = tmp_path_factory.mktemp("city") / "city.parquet"
+    library.write(library.synthesize("city", users=40, seed=3), file)
+    return file
+
+
+@pytest.fixture
+def twins(tmp_path):
+    """Make three people, two of whom did the same."""
+    lines = ["user,timestamp,lat,lon,antenna"]
+    lines += [f"{who},2012-03-05 07:31,5.3364,-4.0267,A" for who in ("ann", "bob")]
+    lines += ["cat,2012-03-05 08:31,5.3364,-4.0267,A", "cat,2012-03-05 09:31,5.3464,-4.0267,B"]
+    (tmp_path / "calls.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path / "calls.csv"
+
+
+class TestAttack:
+    def test_says_what_an_adversary_can_do(self, incrowd, city):
+        status, out, err = incrowd("attack", city)
+        assert (status, err) == (0, "")
+        lines = out.splitlines()
+        assert lines[0] == "people                40"
+        assert lines[3].split() == ["attack", "k", "risk", "1", "0.5", "or", "more", "mean", "risk"]
+        names = [line.split()[0] for line in lines[4:21] if not line.startswith(" ")]
+        assert names == [
+            "location", "location_sequence", "visit", "frequent_location",
+            "frequent_location_sequence", "frequency", "home_work", "proportion", "probability",
+        ]  # fmt: skip
+        assert "as if all had been tried" in " ".join(lines)
+
+    def test_figures_are_those_of_the_library(self, incrowd, city):
+        status, out, _ = incrowd("attack", city, "--attack", "location,visit", "--k", "3", "--json")
+        found = json.loads(out)
+        visits = library.visits(library.read(city))
+        assert (status, found["people"], found["visits"]) == (0, 40, len(visits.place))
+        for each in found["risk"]:
+            risk = library.risk(visits, each["attack"], 3)["risk"]
+            assert each["k"] == 3
+            assert each["certain"] == pytest.approx((risk == 1).mean())
+            assert each["half"] == pytest.approx((risk >= 0.5).mean())
+            assert each["mean"] == pytest.approx(risk.mean())
+
+    def test_shows_who_is_most_at_risk_and_warns(self, incrowd, twins):
+        words = ("--attack", "location,home_work", "--worst", "2", "--place", "antenna")
+        status, out, err = incrowd("attack", twins, *words)
+        assert status == 0
+        lines = out.split("Most at risk\n")[1].splitlines()
+        assert lines[0] == "  cat: nobody else left (location), knowing B"
+        assert lines[1] == "  ann: 1 other left (visit), knowing A" or "ann: " in lines[1]
+        assert "PRIVACY WARNING: the lines above name people" in err
+
+    def test_tells_times_and_cells(self, incrowd, twins):
+        _, out, _ = incrowd("attack", twins, "--attack", "visit", "--worst", "1", "--k", "1")
+        assert "cat: nobody else left (visit), knowing " in out
+        assert " at 2012-03-05 0" in out
+
+    def test_takes_times_as_precisely_as_told(self, incrowd, twins):
+        words = ("attack", twins, "--attack", "visit", "--k", "1", "--json")
+        exact, coarse = (
+            json.loads(incrowd(*words, *more)[1])["risk"][0]["certain"]
+            for more in ((), ("--precision", "1440"))
+        )
+        assert exact == pytest.approx(1 / 3)
+        assert coarse == pytest.approx(1 / 3)
+        found = json.loads(incrowd(*words, "--precision", "1440")[1])["risk"][0]
+        assert found["mean"] == pytest.approx((1 / 3 + 1 / 3 + 1) / 3)
+
+    @pytest.mark.parametrize("name", ["risk.csv", "risk.parquet"])
+    def test_writes_all_risks_and_warns(self, incrowd, twins, tmp_path, name):
+        output = tmp_path / name
+        words = ("--attack", "location,home_work", "--k", "1,2", "-o", output)
+        status, _, err = incrowd("attack", twins, *words)
+        assert status == 0
+        assert f"wrote 9 rows to {output}" in err
+        assert f"PRIVACY WARNING: {output} holds the identifiers" in err
+        table = pl.read_csv(output) if name.endswith("csv") else pl.read_parquet(output)
+        assert table.columns == ["attack", "k", "user", "risk"]
+        assert table["user"].to_list() == ["ann", "bob", "cat"] * 3
+
+    def test_replaces_a_file_only_by_force(self, incrowd, twins, tmp_path):
+        output = tmp_path / "risk.csv"
+        output.write_text("mine")
+        words = ("attack", twins, "--attack", "location", "-o", output)
+        assert incrowd(*words)[0] == 2
+        assert output.read_text() == "mine"
+        assert incrowd(*words, "--force")[0] == 0
+
+
+class TestHelp:
+    def test_has_an_example(self, incrowd):
+        status, out, _ = incrowd("attack", "--help")
+        assert status == 0
+        assert "incrowd attack cdr.csv --attack location,visit" in out.split("Example:")[1]
+
+
+class TestWrongUse:
+    @pytest.mark.parametrize(
+        ("words", "text"),
+        [
+            (["--k", "x"], "--k takes whole numbers separated by commas, like 2,3,4,5, not 'x'"),
+            (["--k", "0"], "k is 0; an adversary knows 1 point at least"),
+            (["--attack", "locaton"], "there is no attack 'locaton'; did you mean 'location'?"),
+            (["--attack", "visit", "--tolerance", "0.1"], "'tolerance' is no setting of visit"),
+            (["--tolerance", "2"], "a tolerance must be from 0 to 1, not 2"),
+            (["--relative"], "frequency is relative only with a tolerance"),
+            (["--precision", "0.5"], "--precision 0.5 min is less than a slot"),
+            (["-o", "risk.txt"], "must end in"),
+        ],
+    )
+    def test_is_one_message_and_2_and_leaves_nothing(
+        self, incrowd, twins, monkeypatch, words, text
+    ):
+        monkeypatch.chdir(twins.parent)
+        status, out, err = incrowd("attack", "calls.csv", *words)
+        assert (status, out) == (2, "")
+        assert err.startswith("incrowd: ")
+        assert text in err
+        assert err.count("\n") == 1
+        assert list(twins.parent.iterdir()) == [twins]
