@@ -1,14 +1,20 @@
 """Run benchmarks: those named, or all that take minutes.
 
-``python -m benchmarks glove`` takes hours, and is run only when it is named.
+``glove`` and ``risk`` take hours, and are run only when they are named.
 """
 
 import sys
 
-from benchmarks import glove, reading, startup, synth
+from benchmarks import glove, reading, risk, startup, synth
 
-ALL = {"startup": startup.main, "synth": synth.main, "reading": reading.main, "glove": glove.main}
-LONG = ("glove",)
+ALL = {
+    "startup": startup.main,
+    "synth": synth.main,
+    "reading": reading.main,
+    "glove": glove.main,
+    "risk": risk.main,
+}
+LONG = ("glove", "risk")
 
 wanted = sys.argv[1:] or [name for name in ALL if name not in LONG]
 unknown = [name for name in wanted if name not in ALL]
@@ -18,4 +24,4 @@ for name in wanted:
     print(f"\n## {name}\n", flush=True)
     ALL[name]()
 for name in set(LONG) - set(wanted):
-    print(f"\n{name} takes hours and was not run: python -m benchmarks {name}")
+    print(f"\n{name} takes long and was not run: python -m benchmarks {name}")

@@ -536,3 +536,59 @@ def crowd_left(people, attack, k, person, **how):
 def risk(people, attack, k, **how):
     """Give the risk of each person."""
     return [Fraction(1, crowd_left(people, attack, k, i, **how)) for i in range(len(people))]
+
+
+def _entropy(numbers):
+    total = sum(numbers)
+    return sum(-number / total * math.log2(number / total) for number in numbers)
+
+
+def _centre(box, cell):
+    x0, x1, y0, y1, _, _ = box
+    return (x0 + x1) / 2 * cell, (y0 + y1) / 2 * cell
+
+
+def features(people, frame):
+    """Give the 28 mobility features of each person, from section 4.1 of the paper of 2017."""
+    where = [[_centre(box, frame.cell) for box in boxes] for _, boxes in people]
+    codes = [Counter(tuple(box[:4]) for box in boxes) for _, boxes in people]
+    everywhere = set(itertools.chain(*where))
+    widest = max(math.dist(a, b) for a in everywhere for b in everywhere)
+    first = min(box[4] for _, boxes in people for box in boxes)
+    last = max(box[5] for _, boxes in people for box in boxes)
+    days = math.ceil((last - first) * frame.slot / 86_400)
+    places = set(itertools.chain(*codes))
+    at = {place: [own[place] for own in codes if own[place]] for place in places}
+    return [
+        _features(path, own, at, days, widest, len(people))
+        for path, own in zip(where, codes, strict=True)
+    ]
+
+
+def _features(path, own, at, days, widest, people):
+    ways = [math.dist(a, b) for a, b in itertools.pairwise(path)]
+    middle = [sum(side) / len(path) for side in zip(*path, strict=True)]
+    longest = max(ways, default=0)
+    found = {
+        "visits": len(path),
+        "visits_per_day": len(path) / days,
+        "max_distance": longest,
+        "sum_distances": sum(ways),
+        "sum_distances_per_day": sum(ways) / days,
+        "max_distance_ratio": longest / widest if widest else 0,
+        "places": len(own),
+        "places_ratio": len(own) / len(at),
+        "radius_of_gyration": math.sqrt(sum(math.dist(p, middle) ** 2 for p in path) / len(path)),
+        "entropy": _entropy(own.values()),
+    }
+    # Codes of places go by x and then by y, as boxes do.
+    order = sorted(own, key=lambda place: (-own[place], place))
+    for name, index in (("first", 0), ("second", 1), ("last", len(order) - 1)):
+        place = order[index] if index < len(order) else None
+        found[f"{name}_entropy"] = _entropy(at[place]) if place else 0
+        found[f"{name}_people"] = len(at[place]) if place else 0
+        found[f"{name}_people_ratio"] = found[f"{name}_people"] / people
+        found[f"{name}_visits"] = own[place] if place else 0
+        found[f"{name}_visits_ratio"] = own[place] / sum(at[place]) if place else 0
+        found[f"{name}_visits_per_day"] = found[f"{name}_visits"] / days
+    return found

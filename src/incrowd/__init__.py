@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from incrowd.evaluate.verification import Verification
     from incrowd.evaluate.verify import verify
     from incrowd.measure.describe import Description, describe
+    from incrowd.measure.features import features
     from incrowd.measure.gaps import k_gap
     from incrowd.measure.stretch import Stretch
     from incrowd.protect.glove import Release, glove
@@ -36,6 +37,7 @@ _HOME = {
     "Verification": "incrowd.evaluate.verification",
     "Visits": "incrowd.data.visits",
     "describe": "incrowd.measure.describe",
+    "features": "incrowd.measure.features",
     "glove": "incrowd.protect.glove",
     "k_gap": "incrowd.measure.gaps",
     "read": "incrowd.data.reading",
@@ -57,6 +59,7 @@ __all__ = [
     "Verification",
     "Visits",
     "describe",
+    "features",
     "glove",
     "k_gap",
     "read",

@@ -129,6 +129,13 @@ class TestRisk:
         every = incrowd.risk(visits, "location", 2)
         assert some.rows() == [every.row(4), every.row(0)]
 
+    @pytest.mark.parametrize("attack", ATTACKS)
+    def test_of_more_points_than_anybody_has_is_that_of_all(self, attack):
+        visits = paper()
+        known = incrowd.risk(visits, attack, [4, 10**9], instances=True)
+        parts = [part.drop("k") for _, part in known.group_by("k", maintain_order=True)]
+        assert all(part.equals(parts[0]) for part in parts)
+
     def test_tells_how_far_it_is(self):
         seen = []
         incrowd.risk(paper(), ["visit", "location"], 2, progress=lambda *far: seen.append(far))
@@ -207,6 +214,24 @@ class TestAttackOfOnesOwn:
                 )
             wanted.append(1 / min(crowds))
         assert risks(as_visits(rows), Both(), k) == wanted
+
+    def test_must_fit_whom_it_is_about(self):
+        class Odd(Attack):
+            name = "odd"
+
+            def between(self, number, total):
+                return number + 1, total * 9, total * 0 + 1
+
+        with pytest.raises(ArgumentError, match="odd: what is known of a person must fit herself"):
+            incrowd.risk(paper(), Odd(), 2)
+
+    def test_counts_what_is_repeated(self):
+        class Half(Weekday):
+            def between(self, number, total):
+                return number * 0 + 1, total * 9, total * 0 + 2
+
+        with pytest.raises(ArgumentError, match="counted, not divided"):
+            incrowd.risk(paper(), Half(), 2)
 
 
 class TestBadInput:

@@ -13,6 +13,11 @@ class TestDemo:
         assert "k = 2: nobody is k-anonymous already" in out
         assert "20 of 20 are published" in out
         assert "linkage       ok" in out
+        attacked = [
+            line.split() for line in out.split("highest risk    after\n")[1].splitlines()[:3]
+        ]
+        assert [line[0] for line in attacked] == ["visit", "location", "frequency"]
+        assert all(float(line[5]) <= 0.5 for line in attacked)
         assert f"the release in {folder / 'release'}." in out
         city = library.read(folder / "city.parquet")
         assert len(city) == 20

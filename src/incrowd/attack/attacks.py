@@ -78,8 +78,7 @@ class Attack:
         Whether a code that a person has several times is as many points; somebody fits who has it
         as often as it is known.
     ordered
-        ``"time"`` or ``"frequency"`` if the order of the points is known, too; codes must be
-        places then.
+        ``"time"`` or ``"frequency"`` if the order of the points is known, and nothing else.
     divided
         Whether numbers are divided by all visits of a person before they are compared.
     shared

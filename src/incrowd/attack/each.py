@@ -130,11 +130,12 @@ def _narrow(  # noqa: C901
     chosen: NDArray[np.int32],
 ) -> int:
     """Find the fewest whom item x and others after it leave, if fewer than the best; note which."""
-    size = len(items.entry)
-    members, order = np.empty((k, sets.shape[1]), np.uint64), np.empty((k, size), np.int64)
-    number, at = np.zeros(k, np.int64), np.zeros(k, np.int64)
-    left, budget = np.zeros(k, np.int64), np.zeros(k, np.int64)
-    path, depth, fresh = np.zeros(k, np.int32), 0, True
+    size, deepest = len(items.entry), min(k, len(items.first))
+    members = np.empty((deepest, sets.shape[1]), np.uint64)
+    order = np.empty((deepest, size), np.int64)
+    number, at = np.zeros(deepest, np.int64), np.zeros(deepest, np.int64)
+    left, budget = np.zeros(deepest, np.int64), np.zeros(deepest, np.int64)
+    path, depth, fresh = np.zeros(deepest, np.int32), 0, True
     path[0], budget[0], left[0], members[0] = x, k - items.cost[x], items.leaves[x], sets[x]
     for y in range(x + 1, size):
         if items.entry[y] != items.entry[x] and items.cost[y] <= budget[0]:

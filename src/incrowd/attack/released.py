@@ -70,13 +70,12 @@ class Tell:
             most = np.zeros(len(who), np.int64)
             np.maximum.at(most, row, number)
             of = most[row]
-        tells = {"time": time, "visits": number, "of": of}
-        points = pl.DataFrame({"row": row, "place": place}).with_columns(
-            pl.lit(None if name not in self.attack.tells else pl.Series(values), pl.Int64).alias(
-                name
-            )
-            for name, values in tells.items()
-        )
+        known_of = {"time": time, "visits": number, "of": of}
+        told = [
+            pl.lit(pl.Series(values) if name in self.attack.tells else None, pl.Int64).alias(name)
+            for name, values in known_of.items()
+        ]
+        points = pl.DataFrame({"row": row, "place": place}).with_columns(told)
         point = pl.struct("place", "time", "visits", "of").alias("knows")
         return points.group_by("row", maintain_order=True).agg(point)["knows"]
 
@@ -108,7 +107,9 @@ def prepare(attack: Attack, ks: list[int], released: Released) -> tuple[Search, 
     records, codes = index(vectors) if own else released.indexed
     if attack.divided:
         records = records._replace(total=vectors.total)
-    wanted = np.array(ks if attack.first is None else [attack.first], np.int64)
+    # Nobody has more points than visits, so no more can be known.
+    most = int(vectors.total.max())
+    wanted = np.minimum(ks if attack.first is None else [attack.first], most).astype(np.int64)
     tell = Tell(attack, released, records, codes)
     if attack.ordered:
         cuts, sequence = vectors.offsets, records.key
@@ -121,9 +122,9 @@ def prepare(attack: Attack, ks: list[int], released: Released) -> tuple[Search, 
     if attack.shared:
         exact = as_fraction(attack.tolerance)  # type: ignore[attr-defined]
         relative = bool(attack.relative)  # type: ignore[attr-defined]
-        most = int(vectors.visits.max())
-        if 2 * most * most * exact.denominator >= LIMIT:
-            raise ArgumentError(f"{most:,} visits to a place are too many for this tolerance")
+        often = int(vectors.visits.max())
+        if 2 * often * often * exact.denominator >= LIMIT:
+            raise ArgumentError(f"{often:,} visits to a place are too many for this tolerance")
         near = Tolerance(exact.numerator, exact.denominator, relative)
         return lambda who, local: shares(who, wanted, records, points, near, local), tell
     first = attack.first or LIMIT
@@ -139,5 +140,10 @@ def _points(attack: Attack, vectors: Vectors) -> Points:
     for part, factor in ((low, largest), (high, largest), (under, int(number.max()))):
         if int(np.abs(part).max()) * factor >= LIMIT:
             raise ArgumentError(f"{attack.name}: numbers are too large to be compared exactly")
+    own = total if attack.divided else np.ones_like(total)
+    if not np.all((low * own <= number * under) & (number * under <= high * own)):
+        raise ArgumentError(f"{attack.name}: what is known of a person must fit herself")
+    if attack.repeated and np.any(under != 1):
+        raise ArgumentError(f"{attack.name}: points that are repeated are counted, not divided")
     copies = number if attack.repeated else np.ones_like(number)
     return Points(copies.astype(np.int32), low, high, under)

@@ -100,14 +100,15 @@ def risk(
         search, tell = prepare(one, wanted, released)
         ks = wanted if one.first is None else [one.first]
         crowd = np.empty((len(who), len(ks)), np.int64)
-        known = np.empty((len(who), len(ks), ks[-1]), np.int32) if instances else None
+        known: list[NDArray[np.int32]] = []
         work = functools.partial(_attack, who, search, spaces)
         for first, left, entries in on_threads(number, work, range(0, len(who), BLOCK)):
             crowd[first : first + BLOCK] = left
-            if known is not None:
-                known[first : first + BLOCK] = entries
+            if instances:
+                known.append(entries)
             if progress:
                 progress(done * len(who) + first + len(left), len(who) * len(attacks))
+        points = np.concatenate(known) if instances else None
         for i, each_k in enumerate(ks):
             columns = {
                 "attack": pl.repeat(one.name, len(who), eager=True),
@@ -115,8 +116,8 @@ def risk(
                 "user": visits.people.gather(who),
                 "risk": 1 / crowd[:, i],
             }
-            if known is not None:
-                columns |= {"crowd": crowd[:, i], "knows": tell(who, known[:, i])}
+            if points is not None:
+                columns |= {"crowd": crowd[:, i], "knows": tell(who, points[:, i])}
             frames.append(pl.DataFrame(columns))
     if single and isinstance(k, int | np.integer):
         return frames[0].drop("attack", "k")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from incrowd.data.frame import Frame
     from incrowd.data.visits import Visits
 
-__all__ = ["Risks", "attack", "lines_of", "risks_of"]
+__all__ = ["Risks", "attack", "beside", "lines_of", "risks_of"]
 
 HALF = 0.5
 NAMED = 27
@@ -146,8 +146,8 @@ class Risks:
         The share of people of whom some k points leave nobody else: their risk is 1.
     half
         The share of people whose risk is a half or more: at most one other is left.
-    mean
-        The mean risk.
+    mean, highest
+        Of the risk.
     """
 
     attack: str
@@ -155,6 +155,7 @@ class Risks:
     certain: float
     half: float
     mean: float
+    highest: float
 
 
 def risks_of(table: "pl.DataFrame") -> list[Risks]:
@@ -166,6 +167,7 @@ def risks_of(table: "pl.DataFrame") -> list[Risks]:
             certain=float((part["risk"] == 1).mean()),  # type: ignore[arg-type]
             half=float((part["risk"] >= HALF).mean()),  # type: ignore[arg-type]
             mean=float(part["risk"].mean()),  # type: ignore[arg-type]
+            highest=float(part["risk"].max()),  # type: ignore[arg-type]
         )
         for (name, k), part in table.group_by("attack", "k", maintain_order=True)
     ]
@@ -185,6 +187,25 @@ def lines_of(found: list[Risks]) -> list[str]:
         "knows k points of her: those k points that leave fewest. Nothing is estimated; it is as "
         f"if all had been tried. At worst ({worst.attack}, k = {worst.k}), {worst.certain:.1%} of "
         "people can be told from everybody else."
+    )
+    return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
+
+
+def beside(before: "pl.DataFrame", after: "pl.DataFrame") -> list[str]:
+    """Say in lines what attacks can do before and after everybody was hidden."""
+    lines = [
+        f"{'attack':<{NAMED}}{'k':>3}{'told apart':>14}{'after':>9}{'highest risk':>16}{'after':>9}"
+    ]
+    pairs = zip(risks_of(before), risks_of(after), strict=True)
+    for first, second in pairs:
+        shares = f"{first.certain:>14.1%}{second.certain:>9.1%}"
+        highest = f"{first.highest:>16.3f}{second.highest:>9.3f}"
+        lines.append(f"{first.attack:<{NAMED}}{first.k:>3}{shares}{highest}")
+    meaning = (
+        "Told apart: people of whom some k points leave nobody else. After: the same attacks on "
+        "what is published, by somebody who knows points as they are published. A merged place is "
+        "rarer than a true one, so a low risk may rise, but not above one over the size of the "
+        "crowd. (Those who know true points are what the check 'linkage' is about.)"
     )
     return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
 

@@ -1,16 +1,22 @@
 """``incrowd demo``: everything on a synthetic city."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from incrowd.cli import anonymize, describe, measure
+from incrowd.cli import anonymize, attack, describe, measure
 from incrowd.cli.console import progress, say_if_first
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.data.trajectories import Trajectories
 
 __all__ = ["demo"]
 
-K = 2
+K, KNOWN = 2, 4
+ATTACKS = ("visit", "location", "frequency")
 
 
 def demo(
@@ -20,7 +26,7 @@ def demo(
     users: Annotated[int, typer.Option(min=K, help="How many people.")] = 2000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same city.")] = 7,
 ) -> None:
-    """Make a synthetic city, measure it, hide everybody in it, verify that, and write it out.
+    """Make a synthetic city, measure and attack it, hide everybody in it, and verify that.
 
     Example:  `incrowd demo`
     """
@@ -48,8 +54,21 @@ def demo(
         done = publish(data, release, folder, overwrite=True, progress=update)
     _head(f"\nEverybody in a crowd of {K} or more, verified and published")
     print("\n".join(anonymize.lines_of(data, release, done)))
+    _head("\nWhat an adversary could do, before and after")
+    print("\n".join(attack.beside(_risk(data), _risk(release.trajectories))))
     again = f"{anonymize.itself()} verify {folder} --original {file}"
     print(f"\nThe city is in {file}, the release in {folder}.\nVerify it again with:  {again}")
+
+
+def _risk(data: "Trajectories") -> "pl.DataFrame":
+    """Attack people, each of whom has a record of her own, even if it is that of her crowd."""
+    import numpy as np
+
+    import incrowd
+
+    everybody = data[np.repeat(np.arange(len(data)), data.crowd)]
+    with progress("Attacking", "people") as update:
+        return incrowd.risk(incrowd.visits(everybody), ATTACKS, KNOWN, progress=update)
 
 
 def _head(text: str) -> None:

@@ -1,0 +1,167 @@
+"""The nine attacks, exact, at full size: against the goals, the paper, and scikit-mobility.
+
+Every run has a process of its own, which first attacks a tiny city, so that nothing is compiled
+while time is taken; then it makes or reads the data; then comes the call that is timed, which
+begins with visits and ends with the table of risks.
+
+*Dense* data leaves no room for luck: many people visit few places, so that hardly any k points tell
+anybody from everybody else, and the search has to prove it.
+
+scikit-mobility is installed from the package index into an environment of its own, once; it is no
+dependency. Where it cannot finish in a day, a few people are attacked, and the time for one of them
+is compared.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import venv
+from collections.abc import Sequence
+from typing import Any
+
+from benchmarks.common import FOLDER, Run, dataset, machine, python, run
+
+PARTS = ("florence", "dense-small", "dense", "civ", "million", "scikit-mobility")
+KS = (2, 3, 4, 5)
+PAPER = {"florence": "more than two weeks; 172 s for the learned approximation"}
+
+SETUP = """
+import json, time, numpy as np, incrowd
+from incrowd.attack.attacks import ATTACKS
+tiny = incrowd.visits(incrowd.synthesize("city", users=80, seed=7))
+incrowd.risk(tiny, list(ATTACKS), [2, 3])
+def drawn(people, places, visits):
+    r = np.random.default_rng(1)
+    return incrowd.Visits.from_rows({
+        "user": np.repeat(np.arange(people), visits),
+        "place": r.integers(0, places, people * visits),
+        "time": np.tile(np.arange(visits), people)})
+"""
+TIMED = """
+visits = {data}
+found = []
+for attack in {attacks}:
+    start = time.perf_counter()
+    table = incrowd.risk(visits, [attack], {ks})
+    seconds = time.perf_counter() - start
+    last = table.filter(table["k"] == table["k"].max())["risk"]
+    found.append((attack, seconds, float((last == 1).mean()), float(last.mean())))
+print(json.dumps([len(visits), len(visits.place), found]))
+"""
+THEIRS = """
+import json, sys, time, warnings
+warnings.filterwarnings("ignore")
+import pandas as pd
+from skmob import TrajDataFrame
+from skmob.privacy import attacks
+rows = json.load(open(sys.argv[1]))
+k, targets = int(sys.argv[2]), json.loads(sys.argv[3])
+frame = pd.DataFrame(rows)
+frame["datetime"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(frame.pop("time"), unit="h")
+frame["lat"], frame["lng"] = frame["place"] * 0.01, 10.0
+frame = TrajDataFrame(frame.rename(columns={"user": "uid"}))
+attack = attacks.LocationAttack(knowledge_length=k)
+start = time.perf_counter()
+found = attack.assess_risk(frame, targets=targets)
+print(json.dumps([time.perf_counter() - start, found["risk"].tolist()]))
+"""
+OURS = """
+rows = json.load(open({path!r}))
+visits = incrowd.Visits.from_rows(rows)
+times = []
+for _ in range(5):
+    start = time.perf_counter()
+    table = incrowd.risk(visits, "location", {k}, targets={targets})
+    times.append(time.perf_counter() - start)
+print(json.dumps([sorted(times)[2], table["risk"].to_list()]))
+"""
+
+
+def show(title: str, done: Run, ks: Sequence[int], goal: str) -> None:
+    """Print a table of attacks."""
+    people, visits, found = result(done)
+    known = ", ".join(map(str, ks))
+    print(f"\n{title}: {people:,} people, {visits:,} visits; k = {known}\n")
+    print(f"| attack | time | risk 1 (k = {ks[-1]}) | mean risk |\n|---|---|---|---|")
+    for name, seconds, certain, mean in found:
+        print(f"| {name} | {seconds:.2f} s | {certain:.1%} | {mean:.4f} |")
+    total = sum(seconds for _, seconds, _, _ in found)
+    print(f"\nTogether {total:.1f} s, {done.gigabytes:.2f} GB at most. Goal: {goal}.", flush=True)
+
+
+def result(done: Run) -> Any:
+    """Give what a process printed last; a library may have drawn a bar before."""
+    return json.loads(done.output.splitlines()[-1])
+
+
+def timed(data: str, ks: Sequence[int], attacks: str = "ATTACKS") -> Run:
+    """Attack data in a process of its own."""
+    return python(SETUP + TIMED.format(data=data, ks=list(ks), attacks=attacks))
+
+
+def scikit_mobility() -> None:
+    """Compare with scikit-mobility, person by person."""
+    home = FOLDER / "scikit-mobility"
+    binary = home / "bin" / "python"
+    if not binary.exists():
+        print("Installing scikit-mobility, once ...", file=sys.stderr, flush=True)
+        venv.create(home, with_pip=True)
+        wanted = ["scikit-mobility", "numpy<2", "shapely<2.1"]
+        subprocess.run([binary, "-m", "pip", "install", "--quiet", *wanted], check=True)
+    version = run(str(binary), "-c", "import skmob; print(getattr(skmob, '__version__', '?'))")
+    print(f"\nscikit-mobility {version.output}, location, 100 people with 30 visits each\n")
+    print("| places | k | people | theirs, a person | incrowd, a person | ratio | same risks |")
+    print("|---|---|---|---|---|---|---|")
+    for places, k, targets in ((200, 2, 10), (200, 3, 5), (15, 2, 2), (15, 3, 1)):
+        path = FOLDER / f"visits-{places}.json"
+        path.write_text(json.dumps(_rows(places)))
+        who = list(range(targets))
+        theirs = run(str(binary), "-c", THEIRS, str(path), str(k), json.dumps(who))
+        ours = python(SETUP + OURS.format(path=str(path), k=k, targets=who))
+        (slow, risks), (fast, own) = result(theirs), result(ours)
+        alike = sum(abs(a - b) < 1e-9 for a, b in zip(risks, own, strict=True))
+        each = f"{slow / targets:.2f} s | {fast / targets * 1e6:.0f} µs | {slow / fast:,.0f}"
+        print(f"| {places} | {k} | {targets} | {each} | {alike} of {targets} |", flush=True)
+
+
+def _rows(places: int) -> dict[str, list[int]]:
+    import numpy as np
+
+    place = np.random.default_rng(1).integers(0, places, 3000)
+    user, hour = np.divmod(np.arange(3000), 30)
+    return {"user": user.tolist(), "place": place.tolist(), "time": hour.tolist()}
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    """Print the tables that were asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.risk", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+    only = parser.parse_args(arguments).only
+    machine()
+    made = 'incrowd.visits(incrowd.synthesize("florence", seed=1))'
+    small, large = "drawn(500, 15, 30)", "drawn(10_000, 60, 30)"
+    jobs: dict[str, tuple[str, Any, str, Sequence[int], str]] = {
+        "florence": ("florence", made, "ATTACKS", KS, f"60 s (the paper: {PAPER['florence']})"),
+        "dense-small": ("15 places", small, "ATTACKS", (4,), "5 min each"),
+        "dense": ("60 places", large, "ATTACKS", (4,), "5 min each"),
+    }
+    three = '["location", "visit", "frequency"]'
+    read = "incrowd.visits(incrowd.read({!r}))"
+    for name, (title, data, attacks, ks, goal) in jobs.items():
+        if name in only:
+            show(title, timed(data, ks, attacks), ks, goal)
+    if "civ" in only:
+        path = dataset("civ", 82_728, "parquet")
+        show("civ", timed(read.format(str(path)), (4,), three), (4,), "2 min each, 8 GB")
+    if "million" in only:
+        path = dataset("city", 1_000_000, "parquet")
+        done = timed(read.format(str(path)), (4,), '["location"]')
+        show("a city of a million", done, (4,), "15 min")
+    if "scikit-mobility" in only:
+        scikit_mobility()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
