@@ -111,10 +111,10 @@ def _size(one: Words, two: Words) -> int:
 
 @inner
 def _who_fit_all(k: int, sets: Words, items: Items) -> int:
-    """Count those whom no k points tell apart."""
+    """Count those whom no k points tell apart, unless all k are of one entry."""
     left = np.full(sets.shape[1], ~np.uint64(0), np.uint64)
     for y in range(len(sets)):
-        if items.cost[y] <= k:
+        if items.cost[y] < k:
             left &= sets[y]
     return _size(left, left)
 
