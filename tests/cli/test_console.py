@@ -8,7 +8,7 @@ from incrowd.cli.app import app
 from incrowd.cli.console import progress, run, say_if_first
 from incrowd.errors import DataWarning, InputError, OutputError, PrivacyWarning
 
-COMMANDS = ["demo", "synth", "describe", "convert", "measure", "anonymize", "verify"]
+COMMANDS = ["demo", "synth", "describe", "convert", "measure", "attack", "anonymize", "verify"]
 
 
 def failing(error):
@@ -78,10 +78,23 @@ class TestProgress:
             update(2000, 10_000)
             update(6000)
         assert capsys.readouterr().err.splitlines() == [
-            "Reading: 5,000 rows of 10,000, 30 s more at this rate",
+            "Reading: 5,000 rows of 10,000, 27 s more at this rate",
             "Reading: 1,000 rows of 10,000, 90 min more at this rate",
             "Reading: 2,000 rows of 10,000, 10.0 h more at this rate",
             "Reading: 6,000 rows",
+        ]
+
+    def test_does_not_take_the_compiler_for_the_rate(self, capsys, monkeypatch):
+        monkeypatch.setattr("incrowd.cli.console._PATIENCE", 5.0)
+        clock = iter([0, 1, 100, 110])
+        monkeypatch.setattr("incrowd.cli.console.time.monotonic", lambda: next(clock))
+        with progress("Measuring", "people") as update:
+            update(0, 101)
+            update(1, 101)
+            update(51, 101)
+        assert capsys.readouterr().err.splitlines() == [
+            "Measuring: 1 people of 101",
+            "Measuring: 51 people of 101, 10 s more at this rate",
         ]
 
 

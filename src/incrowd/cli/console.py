@@ -117,17 +117,21 @@ def progress(what: str, unit: str) -> Iterator[Callable[..., None]]:
 
 
 def _plain(what: str, unit: str) -> Callable[..., None]:
-    start = last = time.monotonic()
+    last, first = time.monotonic(), None
 
     def update(done: int, total: int | None = None) -> None:
-        nonlocal last
+        nonlocal last, first
         now = time.monotonic()
+        # Before the first of all there may be the compiler; so the rate is that of the others.
+        if first is None and done > 0:
+            first = now, done
         if now - last > _PATIENCE:
             last, text = now, f"{what}: {done:,} {unit}"
             if total:
                 text += f" of {total:,}"
-            if total and 0 < done < total:
-                text += f", {_while((now - start) * (total - done) / done)} more at this rate"
+            if total and first and first[1] < done < total:
+                rest = (now - first[0]) * (total - done) / (done - first[1])
+                text += f", {_while(rest)} more at this rate"
             say(text)
 
     return update
