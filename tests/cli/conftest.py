@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+import incrowd as library
 from incrowd.cli.app import app
 from incrowd.cli.console import run
 
@@ -14,6 +15,14 @@ LINES = [
     "ann,2012-10-28 02:30:10,48.85,2.35,A",
     "ann,noon,48.85,2.35,A",
 ]
+
+
+@pytest.fixture(scope="module")
+def city(tmp_path_factory):
+    """Make a small city."""
+    file = tmp_path_factory.mktemp("city") / "city.parquet"
+    library.write(library.synthesize("city", users=40, seed=3), file)
+    return file
 
 
 @pytest.fixture

@@ -6,14 +6,6 @@ import pytest
 import incrowd as library
 
 
-@pytest.fixture(scope="module")
-def city(tmp_path_factory):
-    """Make a small city."""
-    file = tmp_path_factory.mktemp("city") / "city.parquet"
-    library.write(library.synthesize("city", users=40, seed=3), file)
-    return file
-
-
 @pytest.fixture
 def twins(tmp_path):
     """Make three people, two of whom did the same."""
@@ -56,8 +48,11 @@ class TestAttack:
         assert status == 0
         lines = out.split("Most at risk\n")[1].splitlines()
         assert lines[0] == "  cat: nobody else left (location), knowing B"
-        assert lines[1] == "  ann: 1 other left (visit), knowing A" or "ann: " in lines[1]
-        assert "PRIVACY WARNING: the lines above name people" in err
+        assert lines[1] == "  ann: 2 others left (location), knowing A"
+        assert "PRIVACY WARNING: what is printed names people" in err
+        status, out, err = incrowd("attack", twins, *words, "--json")
+        assert [each["user"] for each in json.loads(out)["worst"]] == ["cat", "ann"]
+        assert "PRIVACY WARNING: what is printed names people" in err
 
     def test_tells_times_and_cells(self, incrowd, twins):
         _, out, _ = incrowd("attack", twins, "--attack", "visit", "--worst", "1", "--k", "1")

@@ -6,14 +6,6 @@ import pytest
 import incrowd as library
 
 
-@pytest.fixture(scope="module")
-def city(tmp_path_factory):
-    """Make a small city."""
-    file = tmp_path_factory.mktemp("city") / "city.parquet"
-    library.write(library.synthesize("city", users=40, seed=3), file)
-    return file
-
-
 @pytest.fixture
 def twins(tmp_path):
     """Make four people, two of whom did the same."""

@@ -18,14 +18,12 @@ __all__ = ["order", "sequences"]
 
 
 class Sequences(NamedTuple):
-    """Everybody's places in order, as keys of the records, and when each key occurs.
+    """When each person has each key.
 
     `when` holds, for each entry of the lists by key, the moments at which that person has it
     (counted in her sequence), from `start` on.
     """
 
-    offsets: Ints
-    key: NDArray[np.int32]
     start: Ints
     when: NDArray[np.int32]
 
@@ -44,33 +42,23 @@ class Paths(NamedTuple):
 
 
 @compiled
-def sequences(offsets: Ints, key: NDArray[np.int32], records: Records) -> Sequences:
-    """Note when everybody has each key."""
-    start = np.zeros(len(records.person) + 1, np.int64)
-    at, person = records.start[:-1].copy(), 0
-    # The lists by key go through people in order; so do we, and count.
-    here = np.full(len(at), -1, np.int64)
-    for person in range(len(offsets) - 1):
-        for i in range(offsets[person], offsets[person + 1]):
-            k = key[i]
-            if here[k] < 0 or records.person[here[k]] != person:
-                here[k] = at[k]
-                at[k] += 1
-            start[here[k] + 1] += 1
-    for i in range(len(start) - 1):
-        start[i + 1] += start[i]
+def sequences(
+    offsets: Ints, key: NDArray[np.int32], times: NDArray[np.int32], records: Records
+) -> Sequences:
+    """Note when everybody has each key; `times` tells how often, for the lists by key."""
+    start = np.zeros(len(times) + 1, np.int64)
+    for i in range(len(times)):
+        start[i + 1] = start[i] + times[i]
     when, fill = np.empty(len(key), np.int32), start[:-1].copy()
-    here[:] = -1
-    at[:] = records.start[:-1]
+    at = records.start[:-1].copy()
     for person in range(len(offsets) - 1):
         for i in range(offsets[person], offsets[person + 1]):
             k = key[i]
-            if here[k] < 0 or records.person[here[k]] != person:
-                here[k] = at[k]
-                at[k] += 1
-            when[fill[here[k]]] = i - offsets[person]
-            fill[here[k]] += 1
-    return Sequences(offsets, key, start, when)
+            if records.person[at[k]] != person:
+                at[k] += 1  # the lists go through people in order, as we do
+            when[fill[at[k]]] = i - offsets[person]
+            fill[at[k]] += 1
+    return Sequences(start, when)
 
 
 @inner

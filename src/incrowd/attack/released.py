@@ -112,11 +112,12 @@ def prepare(attack: Attack, ks: list[int], released: Released) -> tuple[Search, 
     wanted = np.minimum(ks if attack.first is None else [attack.first], most).astype(np.int64)
     tell = Tell(attack, released, records, codes)
     if attack.ordered:
-        cuts, sequence = vectors.offsets, records.key
+        cuts, sequence, times = vectors.offsets, records.key, np.ones_like(records.value)
         if attack.ordered == "time":
             cuts = released.visits.offsets
             sequence = np.searchsorted(codes, attack.codes(released.visits)).astype(np.int32)
-        known = sequences(cuts, sequence, records)
+            times = records.value
+        known = sequences(cuts, sequence, times, records)
         return lambda who, local: order(who, wanted, known, records, local), tell
     points = _points(attack, vectors)
     if attack.shared:

@@ -2,17 +2,15 @@
 
 import json
 import textwrap
-import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.console import once_begun, progress, say
-from incrowd.cli.measure import WIDTH, numbers_of
-from incrowd.cli.options import Source, in_units, reads_data
-from incrowd.errors import PrivacyWarning
+from incrowd.cli.console import once_begun, progress, warn, write_people
+from incrowd.cli.measure import WIDTH
+from incrowd.cli.options import Source, in_units, numbers_of, reads_data
 
 if TYPE_CHECKING:
     import polars as pl
@@ -114,9 +112,9 @@ def attack(
             **settings,
         )
     found = risks_of(table)
-    most = _most_at_risk(table, worst) if worst else []
+    most = _most_at_risk(table, worst)
     if output is not None:
-        _write(table, output, overwrite=force)
+        write_people(table.select("attack", "k", "user", "risk"), output, overwrite=force)
     if as_json:
         about: dict[str, Any] = {
             "people": len(visits),
@@ -131,7 +129,6 @@ def attack(
     print("\n".join(lines_of(found)))
     if most:
         print("\n".join(["", *_people(most, visits, data.frame)]))
-        _warn("the lines above name people of the input, and how to find them")
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +211,9 @@ def _most_at_risk(table: "pl.DataFrame", number: int) -> list[dict[str, Any]]:
     """Give the people most at risk; of equals, those of whom fewest points have to be known."""
     import polars as pl
 
+    if not number:
+        return []
+    warn("what is printed names people of the input, and tells how to find them")
     ranked = table.with_row_index("row").sort(
         pl.col("crowd"), pl.col("knows").list.len(), pl.col("row")
     )
@@ -249,23 +249,3 @@ def _point(point: dict[str, Any], visits: "Visits", grid: "Frame") -> str:
     if point["of"] is not None:
         text += f" of {point['of']:,}"
     return text
-
-
-def _write(table: "pl.DataFrame", output: Path, *, overwrite: bool) -> None:
-    """Write a row for each attack, k and person."""
-    import polars as pl
-
-    from incrowd.data.tables import table_file
-
-    rows = table.select("attack", "k", "user", "risk").to_arrow(
-        compat_level=pl.CompatLevel.oldest()
-    )
-    with table_file(output, rows.schema, decimals=12, overwrite=overwrite) as put:
-        for batch in rows.to_batches():
-            put(batch)
-    say(f"wrote {rows.num_rows:,} rows to {output}")
-    _warn(f"{output} holds the identifiers of the input, and how exposed each person is")
-
-
-def _warn(text: str) -> None:
-    warnings.warn(f"{text}; keep it in the house", PrivacyWarning, stacklevel=3)

@@ -7,14 +7,20 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import IncrowdError, PrivacyWarning
 
-__all__ = ["once_begun", "progress", "run", "say", "say_if_first"]
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+__all__ = ["once_begun", "progress", "run", "say", "say_if_first", "warn", "write_people"]
 
 _USE, _INTERRUPTED = 2, 130
 _PATIENCE = 5.0
+_DECIMALS = 12
 
 
 def run(app: Callable[[], Any]) -> int:
@@ -49,6 +55,25 @@ def run(app: Callable[[], Any]) -> int:
 def say(text: str) -> None:
     """Tell the person at the terminal something that is no result."""
     print(text, file=sys.stderr)
+
+
+def warn(text: str) -> None:
+    """Warn of what exposes people, if it leaves the house."""
+    warnings.warn(f"{text}; keep it in the house", PrivacyWarning, stacklevel=3)
+
+
+def write_people(table: "pl.DataFrame", output: "Path", *, overwrite: bool) -> None:
+    """Write a table of people, whole or not at all, and warn that it names them."""
+    import polars as pl
+
+    from incrowd.data.tables import table_file
+
+    rows = table.to_arrow(compat_level=pl.CompatLevel.oldest())
+    with table_file(output, rows.schema, decimals=_DECIMALS, overwrite=overwrite) as put:
+        for batch in rows.to_batches():
+            put(batch)
+    say(f"wrote {rows.num_rows:,} rows to {output}")
+    warn(f"{output} holds the identifiers of the input, and how exposed each person is")
 
 
 def say_if_first(kernel: str = "measure.search", takes: str = "two minutes") -> None:

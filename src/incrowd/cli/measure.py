@@ -2,16 +2,14 @@
 
 import json
 import textwrap
-import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.console import once_begun, progress, say
-from incrowd.cli.options import Source, reads_data
-from incrowd.errors import ArgumentError, PrivacyWarning
+from incrowd.cli.console import once_begun, progress, write_people
+from incrowd.cli.options import Source, numbers_of, reads_data
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,10 +17,9 @@ if TYPE_CHECKING:
     from incrowd.data.frame import Frame
     from incrowd.measure.stretch import Stretch
 
-__all__ = ["WIDTH", "Gaps", "gaps_of", "lines_of", "measure", "numbers_of"]
+__all__ = ["WIDTH", "Gaps", "gaps_of", "lines_of", "measure"]
 
 WIDTH = 98
-_DECIMALS = 12
 _WIDTHS = (8, 9, 10, 12, 8, 8)
 
 
@@ -64,7 +61,8 @@ def measure(
     stretch = incrowd.Stretch()
     found = [gaps_of(table, k, stretch, data.frame) for k in wanted]
     if output is not None:
-        _write(table if len(wanted) > 1 else table.drop("k"), output, overwrite=force)
+        rows = table if len(wanted) > 1 else table.drop("k")
+        write_people(rows.drop("nearest"), output, overwrite=force)
     if as_json:
         about: dict[str, Any] = {
             "people": len(data),
@@ -173,33 +171,4 @@ def _real(stretch: "Stretch", grid: "Frame") -> tuple[float, float]:
     return (
         both / stretch.space_weight * stretch.max_space * grid.cell / 1000,
         both / stretch.time_weight * stretch.max_time * grid.slot / 60,
-    )
-
-
-def numbers_of(text: str, example: str) -> list[int]:
-    """Give the numbers of an option, each once, in order."""
-    try:
-        return sorted({int(part) for part in text.split(",")})
-    except ValueError as error:
-        raise ArgumentError(
-            f"--k takes whole numbers separated by commas, like {example}, not {text!r}"
-        ) from error
-
-
-def _write(table: "pl.DataFrame", output: Path, *, overwrite: bool) -> None:
-    """Write a row for each person (and k)."""
-    import polars as pl
-
-    from incrowd.data.tables import table_file
-
-    rows = table.drop("nearest").to_arrow(compat_level=pl.CompatLevel.oldest())
-    with table_file(output, rows.schema, decimals=_DECIMALS, overwrite=overwrite) as put:
-        for batch in rows.to_batches():
-            put(batch)
-    say(f"wrote {rows.num_rows:,} rows to {output}")
-    warnings.warn(
-        f"{output} holds the identifiers of the input, and how exposed each person is; "
-        "keep it in the house",
-        PrivacyWarning,
-        stacklevel=2,
     )

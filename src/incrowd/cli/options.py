@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from incrowd.data.frame import Frame
     from incrowd.data.trajectories import Trajectories
 
-__all__ = ["Source", "in_units", "reads_data", "reads_original"]
+__all__ = ["Source", "in_units", "numbers_of", "reads_data", "reads_original"]
 
 _COLUMNS, _GRID = "Which column is what (found by usual names unless given)", "Grid and clock"
 _ROWS, _PART, _MACHINE = "Rows and files", "Which part to take", "Machine"
@@ -240,3 +240,13 @@ def in_units(option: str, value: float | None, unit: float, short: str, name: st
     if not math.isclose(number * unit, value) and number < _WIDEST:
         say(f"note: {option} is taken as {number * unit:g} {short}, which is {number:,} {name}s")
     return number
+
+
+def numbers_of(text: str, example: str) -> list[int]:
+    """Give the numbers of an option, each once, in order."""
+    try:
+        return sorted({int(part) for part in text.split(",")})
+    except ValueError as error:
+        raise ArgumentError(
+            f"--k takes whole numbers separated by commas, like {example}, not {text!r}"
+        ) from error
