@@ -227,6 +227,15 @@ class TestCars:
     def test_trips_a_car(self, made):
         assert made["florence"].height / 2 / SMALL["florence"] == pytest.approx(83, rel=0.08)
 
+    def test_guests_are_seen_on_few_trips_between_few_zones(self, made):
+        cars = made["florence"].group_by("user").agg(pl.len(), pl.col("place").unique())
+        guests, others = cars.filter(pl.col("len") <= 20), cars.filter(pl.col("len") > 20)
+        assert len(guests) / len(cars) == pytest.approx(0.4, abs=0.06)
+        assert guests["len"].mean() / 2 == pytest.approx(2, abs=0.3)
+        stops = guests["place"].explode().n_unique()
+        assert stops <= round(100 * SMALL["florence"] / PRESETS["florence"].users) + 3
+        assert others["place"].explode().n_unique() > 10 * stops
+
     def test_a_trip_begins_where_the_last_one_ended(self, made):
         ends = made["florence"].with_columns(pl.int_range(pl.len()).over("user").alias("n"))
         pairs = ends.with_columns(

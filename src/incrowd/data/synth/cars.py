@@ -5,6 +5,9 @@ her diary; every way between two stays is a trip and gives two rows, its origin 
 destination, with the zone as `place`. A driver parks at a spot of her own in each zone, which the
 GPS gives with some metres of error. Some trips are lost (no reception, box switched off), and then
 the next one begins elsewhere than the last one ended.
+
+Some cars are guests: they only pass through, and are seen on a few trips between zones where many
+strangers stop.
 """
 
 import math
@@ -13,20 +16,24 @@ import numpy as np
 import pyarrow as pa
 
 from incrowd.compiled import Floats, Ints, compiled, inner
-from incrowd.data.synth.chance import hashed, normal, start, uniform, unit
+from incrowd.data.synth.chance import exponential, hashed, normal, pick, start, uniform, unit
 from incrowd.data.synth.clock import Clock
 from incrowd.data.synth.degrees import Globe
 from incrowd.data.synth.diary import live
 from incrowd.data.synth.geography import Sites, lay_out, scaled
-from incrowd.data.synth.settings import DAY, Habits, Preset
+from incrowd.data.synth.settings import DAY, Guests, Habits, Preset
 from incrowd.data.synth.wander import ARRIVE, LEAVE, PLACE, STAYS, Life, new_life
 
 __all__ = ["Cars"]
 
-LIVING, DRIVING, PURPOSES = 1, 2, 4  # of a person's random streams
+STAYING, LIVING, DRIVING, PURPOSES = 0, 1, 2, 4  # of a person's random streams
 LOST = 0.02
 PARKING = 120.0  # the farthest parking spot from a zone's middle
 GPS = 4.0  # sigma of the GPS error, metres
+NOBODY = Guests(share=0.0, trips=1.0, stops=2)
+MORNING, DAYTIME = 7 * 60, 12 * 60  # when guests set out, in minutes: from when, and for how long
+WAY, STOP = 40.0, 150.0  # mean minutes of their trips and, beyond the shortest, of their stops
+SHORTEST = 20.0  # a stop, as in the paper
 
 SCHEMA = pa.schema(
     [
@@ -61,6 +68,12 @@ class Cars:
         self._preset = preset
         self._seed = seed
         self._clock = Clock.of(preset)
+        self._guests = preset.guests or NOBODY
+        share = users / preset.users
+        stops = min(max(2, round(self._guests.stops * share)), len(self._sites.at))
+        pull = np.diff(self._sites.pulling, prepend=0.0)
+        self._stops = np.argsort(-pull, kind="stable")[:stops]
+        self._choice = np.cumsum(1.0 / np.arange(1, stops + 1))
 
     def places(self) -> pa.Table:
         """Give the zones and their middles."""
@@ -78,6 +91,7 @@ class Cars:
             self._sites,
             self._preset.habits,
             (self._preset.days, self._clock.weekday),
+            (self._guests.share, self._guests.trips, self._stops, self._choice),
             life,
             ends,
             points,
@@ -130,6 +144,27 @@ def _log_trips(
     return row
 
 
+@inner
+def _pass_through(life: Life, days: int, trips: float, stops: Ints, choice: Floats) -> None:
+    """Write the stays of a guest: from one of the stops of strangers to others."""
+    rng, stays = life.rng, life.stays
+    minute = DAY * int(days * uniform(rng)) + MORNING + DAYTIME * uniform(rng)
+    stays[0, PLACE], stays[0, LEAVE] = stops[pick(rng, choice)], int(minute)
+    size = 1
+    more = True
+    while more and size < len(stays):
+        place = stops[pick(rng, choice)]
+        while place == stays[size - 1, PLACE]:
+            place = stops[pick(rng, choice)]
+        minute += 1.0 + WAY * exponential(rng)
+        stays[size, PLACE], stays[size, ARRIVE] = place, int(minute)
+        minute += 1.0 + SHORTEST + STOP * exponential(rng)
+        stays[size, LEAVE] = int(minute)
+        size += 1
+        more = uniform(rng) * trips >= 1.0
+    life.size[STAYS] = size
+
+
 @compiled
 def _drive(
     seed: int,
@@ -137,23 +172,30 @@ def _drive(
     sites: Sites,
     habits: Habits,
     calendar: tuple[int, int],
+    guests: tuple[float, float, Ints, Floats],
     life: Life,
     ends: Ints,
     points: Floats,
 ) -> int:
     """Write car, local second and zone, and the position, of each end of each trip.
 
-    Gives how many there are. `calendar` is how many days, and the first one's weekday.
+    Gives how many there are. `calendar` is how many days, and the first one's weekday; `guests` is
+    their share, their mean trips, the zones where they stop, and the running sum of their weights.
     """
     days, weekday = calendar
+    share, trips, stops, choice = guests
     row = 0
     for car in cars:
         begin = row
         attempt = 0
+        passes = unit(hashed(seed, car, STAYING)) < share
         # A box that never saw a trip would not be in the dataset: its driver lives again.
         while row == begin:
             start(life.rng, seed, car, LIVING + PURPOSES * attempt)
-            live(life, sites, habits, days, weekday)
+            if passes:
+                _pass_through(life, days, trips, stops, choice)
+            else:
+                live(life, sites, habits, days, weekday)
             start(life.rng, seed, car, DRIVING + PURPOSES * attempt)
             row = _log_trips(life, sites, seed, car, 60 * DAY * days, row, ends, points)
             attempt += 1

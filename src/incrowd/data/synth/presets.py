@@ -9,7 +9,7 @@ import difflib
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from incrowd.data.synth.settings import Activity, Habits, Land, Preset
+from incrowd.data.synth.settings import Activity, Guests, Habits, Land, Preset
 from incrowd.errors import ArgumentError
 
 __all__ = ["PRESETS", "Preset", "find"]
@@ -126,14 +126,15 @@ _FLORENCE = Preset(
         commute=4_000.0,
         cutoff=40_000.0,
         workers=0.7,
-        weekday=0.85,
-        weekend=1.6,
+        weekday=2.5,
+        weekend=3.8,
         spread=0.5,
         trips=0.0,
         trip_days=1.0,
         trip_scale=30_000.0,
     ),
     activity=Activity(rate=83.0 / (31 * 24), sigma=0.5, least=2, most=1_000),
+    guests=Guests(share=0.4, trips=2.0, stops=100),
     block=1_024,
 )
 
@@ -159,6 +160,7 @@ _PISA = Preset(
     ),
     habits=_FLORENCE.habits,
     activity=_FLORENCE.activity,
+    guests=Guests(share=0.4, trips=2.0, stops=24),
     block=1_024,
 )
 
@@ -179,8 +181,8 @@ _CAMPUS = Preset(
         commute=3_000.0,
         cutoff=40_000.0,
         workers=1.0,
-        weekday=0.9,
-        weekend=1.5,
+        weekday=2.5,
+        weekend=3.8,
         spread=0.4,
         trips=0.0,
         trip_days=1.0,

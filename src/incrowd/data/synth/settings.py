@@ -7,7 +7,7 @@ otherwise.
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["DAY", "Activity", "Habits", "Land", "Preset"]
+__all__ = ["DAY", "Activity", "Guests", "Habits", "Land", "Preset"]
 
 DAY = 1_440
 """Minutes."""
@@ -82,6 +82,20 @@ class Activity(NamedTuple):
     """Whether everybody is seen on every day."""
 
 
+class Guests(NamedTuple):
+    """Who only passes through: a few trips between places where many strangers stop."""
+
+    share: float
+    """Of all people."""
+    trips: float
+    """Mean trips of one of them; their number is geometric, and at least 1."""
+    stops: int
+    """Zones where strangers stop, at the preset's own number of people.
+
+    They are those that attract most; the n-th is chosen 1/n times as often as the first.
+    """
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
     """A dataset that can be made."""
@@ -101,6 +115,8 @@ class Preset:
     land: Land
     habits: Habits
     activity: Activity
+    guests: Guests | None = None
+    """People who only pass through (only when cars are observed)."""
     buildings: Land | None = None
     """Where people stay, when that is not at the sites (only when sensors observe them)."""
     block: int
