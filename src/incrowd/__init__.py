@@ -8,6 +8,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from incrowd import predict as predict
     from incrowd.attack.attacks import Attack
     from incrowd.attack.risk import risk
     from incrowd.data.frame import Frame
@@ -49,6 +50,9 @@ _HOME = {
     "write": "incrowd.data.writing",
 }
 
+_ROOMS = ("predict",)
+"""Rooms that are entered by name: ``incrowd.predict.learn``."""
+
 __all__ = [
     "Attack",
     "Description",
@@ -73,11 +77,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name from the room in which it lives."""
+    """Load a public name from the room in which it lives, or a room."""
+    if name in _ROOMS:
+        return importlib.import_module(f"incrowd.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'incrowd' has no attribute {name!r}")
     return getattr(importlib.import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__all__, *_ROOMS, "__version__"]

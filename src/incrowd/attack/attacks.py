@@ -26,7 +26,7 @@ Two attacks can be made one: somebody is left if she fits both::
 """
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
@@ -54,6 +54,7 @@ __all__ = [
     "Proportion",
     "Visit",
     "as_fraction",
+    "attacks_of",
     "named",
 ]
 
@@ -332,3 +333,22 @@ def named(name: str, settings: Mapping[str, Any]) -> Attack:
     kind = ATTACKS[name]
     own = {field.name for field in fields(kind)}
     return kind(**{key: value for key, value in settings.items() if key in own})
+
+
+def attacks_of(
+    given: str | Attack | Iterable[str | Attack], settings: dict[str, Any]
+) -> list[Attack]:
+    """Give the attacks by name, and refuse settings that none of them has."""
+    several = [given] if isinstance(given, str | Attack) else list(given)
+    attacks = [named(one, settings) if isinstance(one, str) else one for one in several]
+    if not attacks:
+        raise ArgumentError(f"name an attack, or several: {', '.join(ATTACKS)}")
+    for one in attacks:
+        if not isinstance(one, Attack):
+            raise ArgumentError(f"an attack is a name or an Attack, not {type(one).__name__}")
+    used = {field.name for one in attacks for field in fields(one)}
+    for name in settings:
+        if name not in used:
+            names = ", ".join(one.name for one in attacks)
+            raise ArgumentError(f"{name!r} is no setting of {names}")
+    return attacks

@@ -3,13 +3,12 @@
 import functools
 import queue
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.attack.attacks import ATTACKS, MANY, Attack, named
+from incrowd.attack.attacks import MANY, Attack, attacks_of
 from incrowd.attack.released import Released, Search, prepare
 from incrowd.compiled import Ints
 from incrowd.errors import ArgumentError, InputError
@@ -83,7 +82,7 @@ def risk(
     import polars as pl
 
     single = isinstance(attack, str | Attack)
-    attacks = _attacks([attack] if single else attack, settings)  # type: ignore[list-item,arg-type]
+    attacks = attacks_of(attack, settings)
     wanted = _wanted(k)
     _refuse(visits)
     who = _who(visits, targets)
@@ -133,22 +132,6 @@ def _attack(
         return first, *search(who[first : first + BLOCK], room)
     finally:
         spaces.put(room)
-
-
-def _attacks(given: Iterable[str | Attack], settings: dict[str, Any]) -> list[Attack]:
-    """Give the attacks by name, and refuse settings that none of them has."""
-    attacks = [named(one, settings) if isinstance(one, str) else one for one in given]
-    if not attacks:
-        raise ArgumentError(f"name an attack, or several: {', '.join(ATTACKS)}")
-    for one in attacks:
-        if not isinstance(one, Attack):
-            raise ArgumentError(f"an attack is a name or an Attack, not {type(one).__name__}")
-    used = {field.name for one in attacks for field in fields(one)}
-    for name in settings:
-        if name not in used:
-            names = ", ".join(one.name for one in attacks)
-            raise ArgumentError(f"{name!r} is no setting of {names}")
-    return attacks
 
 
 def _wanted(k: int | Sequence[int]) -> list[int]:

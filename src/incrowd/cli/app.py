@@ -5,7 +5,18 @@ from typing import Annotated
 import typer
 
 from incrowd import __version__
-from incrowd.cli import anonymize, attack, convert, demo, describe, measure, synth, verify
+from incrowd.cli import (
+    anonymize,
+    attack,
+    convert,
+    demo,
+    describe,
+    learn,
+    measure,
+    predict,
+    synth,
+    verify,
+)
 
 __all__ = ["app"]
 
@@ -43,6 +54,8 @@ for command in (
     convert.convert,
     measure.measure,
     attack.attack,
+    learn.learn,
+    predict.predict,
     anonymize.anonymize,
     verify.verify,
 ):

@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd.cli.adversary import (
+    Names,
+    Points,
+    Precision,
+    Relative,
+    Tolerance,
+    checked,
+    with_precision,
+)
 from incrowd.cli.console import once_begun, progress, warn, write_people
 from incrowd.cli.measure import WIDTH
-from incrowd.cli.options import Source, in_units, numbers_of, reads_data
+from incrowd.cli.options import Source, numbers_of, reads_data
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,37 +37,11 @@ NAMED = 27
 @reads_data
 def attack(
     source: Source,
-    attacks: Annotated[
-        str,
-        typer.Option(
-            "--attack",
-            help="Which of the nine; several as in location,visit. All, unless given: location, "
-            "location_sequence, visit, frequent_location, frequent_location_sequence, frequency, "
-            "home_work, proportion, probability.",
-            metavar="NAMES",
-        ),
-    ] = "",
-    points: Annotated[
-        str,
-        typer.Option("--k", help="Points that are known; several as in 2,3,4,5.", metavar="K"),
-    ] = "2,4",
-    tolerance: Annotated[
-        str | None,
-        typer.Option(
-            help="How much numbers may differ: of frequency and home_work (any number that is as "
-            "high fits, unless given), proportion and probability (0.1 unless given).",
-            metavar="PART",
-        ),
-    ] = None,
-    relative: Annotated[
-        bool, typer.Option("--relative", help="The tolerance is a part of the other's number.")
-    ] = False,
-    precision: Annotated[
-        float | None,
-        typer.Option(
-            help="How precisely a visit's time is known; a slot unless given.", metavar="MIN"
-        ),
-    ] = None,
+    attacks: Names = "",
+    points: Points = "2,4",
+    tolerance: Tolerance = None,
+    relative: Relative = False,
+    precision: Precision = None,
     worst: Annotated[
         int,
         typer.Option(min=0, help="Show so many people most at risk, and why.", metavar="N"),
@@ -80,26 +63,16 @@ def attack(
     Example:  `incrowd attack cdr.csv --attack location,visit --k 2,3,4,5 --worst 10`
     """
     import incrowd
-    from incrowd.attack.attacks import ATTACKS, named
     from incrowd.data.atomic import refuse_taken
     from incrowd.data.tables import kind_of
 
-    names = [name.strip() for name in attacks.split(",") if name.strip()] or list(ATTACKS)
+    names, settings = checked(attacks, tolerance, relative)
     wanted = numbers_of(points, "2,3,4,5")
-    settings: dict[str, Any] = {}
-    if tolerance is not None:
-        settings["tolerance"] = tolerance
-    if relative:
-        settings["relative"] = True
-    for name in names:
-        named(name, settings)  # so that nothing is read for the sake of an error
     if output is not None:
         kind_of(output)
         refuse_taken(output, overwrite=force)
     data = source.read()
-    slots = in_units("--precision", precision, data.frame.slot / 60, "min", "slot")
-    if slots is not None:
-        settings["precision"] = slots
+    settings = with_precision(settings, precision, data.frame)
     visits = incrowd.visits(data)
     with progress("Attacking", "people") as update:
         table = incrowd.risk(

@@ -1,0 +1,257 @@
+"""``incrowd learn``: models of the risk, tested on people whom they have not seen."""
+
+import json
+import math
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incrowd.cli.adversary import (
+    Names,
+    Points,
+    Precision,
+    Relative,
+    Tolerance,
+    checked,
+    with_precision,
+)
+from incrowd.cli.console import once_begun, progress, say
+from incrowd.cli.measure import WIDTH
+from incrowd.cli.options import Source, numbers_of, reads_data
+
+if TYPE_CHECKING:
+    from incrowd.compiled import Floats
+    from incrowd.predict import Experiment, Scores, Training, Values
+
+__all__ = ["learn", "table_two"]
+
+NAMED = 27
+MISSED = (
+    "Missed: people of the highest class, (0.5, 1], who are predicted to be in a lower one. "
+    "Told lower: people of any class who are."
+)
+ACCURACY = (
+    "Accuracy is the share of people whose class of risk is right, F the F-measure of the classes "
+    "weighted by their people; guessing draws classes by their shares."
+)
+VALUES = "R2 is the share of the variance that is explained, error the mean absolute one."
+FOLDED = (
+    "Within a dataset everybody is predicted by what was learned from the others, fold by fold."
+)
+
+
+@reads_data
+def learn(
+    source: Source,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the models to this file.", metavar="FILE"),
+    ] = None,
+    attacks: Names = "",
+    points: Points = "2,3,4,5",
+    tolerance: Tolerance = None,
+    relative: Relative = False,
+    precision: Precision = None,
+    elsewhere: Annotated[
+        str | None,
+        typer.Option(
+            "--transfer",
+            help="Another dataset: learn there as well, and test what was learned in each on the "
+            "other.",
+            metavar="DATA",
+        ),
+    ] = None,
+    learner: Annotated[
+        str, typer.Option(help="forest, extra_trees or boosting.", metavar="NAME")
+    ] = "forest",
+    folds: Annotated[int, typer.Option(help="Of cross-validation.", metavar="N")] = 10,
+    seed: Annotated[int, typer.Option(min=0, help="Makes it repeatable.", metavar="N")] = 0,
+    values: Annotated[
+        bool, typer.Option("--values", help="Learn the risk itself, and not its class.")
+    ] = False,
+    details: Annotated[
+        bool,
+        typer.Option(
+            "--details", help="Also show recall and precision by class, and what features count."
+        ),
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+) -> None:
+    """Learn people's risk from how they move, and test that on people who were not learned from.
+
+    Example:  `incrowd learn cars.parquet --attack location,visit -o risk.model`
+    """
+    from incrowd import predict
+    from incrowd.data.atomic import refuse_taken
+    from incrowd.predict.learners import named
+
+    names, settings = checked(attacks, tolerance, relative)
+    wanted = numbers_of(points, "2,3,4,5")
+    named(learner)
+    if output is not None:
+        refuse_taken(output, overwrite=force)
+    sources = [source]
+    if elsewhere is not None:
+        sources.append(replace(source, path=elsewhere))
+    threads = source.reading["threads"]
+    areas: list[list[Training]] = []
+    for each in sources:
+        data = each.read()
+        with progress("Attacking", "people") as update:
+            areas.append(
+                predict.training_sets(
+                    data,
+                    names,
+                    wanted,
+                    threads=threads,
+                    progress=once_begun(update, "attack.each", "half a minute"),
+                    **with_precision(settings, precision, data.frame),
+                )
+            )
+    task = "values" if values else "classes"
+    with progress("Learning", "configurations") as update:
+        update(0, len(areas[0]))
+        found = list(
+            predict.experiments(
+                areas, learner, task, folds=folds, seed=seed, threads=threads, progress=update
+            )
+        )
+    if output is not None:
+        predict.save([one.models[0] for one in found], output, overwrite=force)
+        say(f"wrote {len(found)} models to {output}")
+    titles = [Path(each.path).stem for each in sources]
+    if as_json:
+        people = dict(zip(titles, (len(area[0]) for area in areas), strict=True))
+        about = {"people": people, "learner": learner, "task": task, "folds": folds, "seed": seed}
+        print(json.dumps(about | {"experiments": [_as_json(one) for one in found]}, indent=2))
+        return
+    for title, area in zip(titles, areas, strict=True):
+        print(f"{title:<22}{len(area[0]):,} people")
+    print(f"{'learner':<22}{learner}: {predict.LEARNERS[learner]}; {folds} folds\n")
+    print("\n".join(table_two(found, titles)))
+    if details:
+        print("\n".join(_details(found, titles[0])))
+
+
+def table_two(found: "list[Experiment]", titles: list[str]) -> list[str]:
+    """Give a table of the shape of the paper's table 2, and what it means."""
+    from incrowd.predict import Scores
+
+    heads, one = list(titles), len(titles) == 1
+    classes = isinstance(found[0].within[0], Scores)
+    if not one:
+        heads += [f"{titles[0]} > {titles[1]}", f"{titles[1]} > {titles[0]}"]
+    width = max(17, *(len(head) + 3 for head in heads))
+    lines = [" " * (NAMED + 3) + "".join(f"{head:>{width}}" for head in heads)]
+    pair = ("accuracy", "F") if classes else ("R2", "error")
+    parts = f"{pair[0]:>{width - 7}}{pair[1]:>7}"
+    lines.append(f"{'attack':<{NAMED}}{'k':>3}{parts * len(heads)}")
+    if one:
+        lines[-1] += f"{'missed':>10}{'told lower':>13}"
+    for name in dict.fromkeys(each.attack for each in found):
+        mine = [each for each in found if each.attack == name]
+        for i, each in enumerate(mine):
+            cells = [_pair(scores, width) for scores in (*each.within, *each.across)]
+            line = f"{name if not i else '':<{NAMED}}{each.k:>3}{''.join(cells)}"
+            if one:
+                scores = _classes(each.within[0])
+                line += f"{_share(scores.missed):>10}{scores.lower:>13.1%}"
+            lines.append(line)
+        if classes:
+            means = (
+                _mean([each.guessed[area] for each in mine], width) for area in range(len(titles))
+            )
+            lines.append(f"{'  guessing, on average':<{NAMED + 3}}{''.join(means)}")
+    meaning = f"{ACCURACY if classes else VALUES} {FOLDED}{f' {MISSED}' if one else ''}"
+    return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
+
+
+def _classes(found: "Scores | Values") -> "Scores":
+    from incrowd.predict import Values
+
+    return found.classes if isinstance(found, Values) else found
+
+
+def _pair(found: "Scores | Values", width: int) -> str:
+    from incrowd.predict import Values
+
+    if isinstance(found, Values):
+        r2 = "-" if math.isnan(found.r2) else f"{found.r2:.2f}"
+        return f"{r2:>{width - 7}}{found.error:>7.3f}"
+    return f"{found.accuracy:>{width - 7}.2f}{found.f_measure:>7.2f}"
+
+
+def _mean(guesses: "list[Scores]", width: int) -> str:
+    accuracy = sum(guess.accuracy for guess in guesses) / len(guesses)
+    f_measure = sum(guess.f_measure for guess in guesses) / len(guesses)
+    return f"{accuracy:>{width - 7}.2f}{f_measure:>7.2f}"
+
+
+def _share(share: float) -> str:
+    return "-" if math.isnan(share) else f"{share:.1%}"
+
+
+def _details(found: "list[Experiment]", title: str) -> list[str]:
+    """Give recall and precision of each class, and the importance of features."""
+    from incrowd.predict.experiments import importances
+
+    lines = []
+    for one in found:
+        scores = _classes(one.within[0])
+        for what, part, of in (
+            ("Recall", scores.recall(), "row"),
+            ("Precision", scores.precision(), "column"),
+        ):
+            lines += ["", f"{what} ({title}, {one.attack}, k = {one.k}): rows are what people are,"]
+            lines.append(f"columns what they are predicted to be, in percent of the {of}")
+            lines += _matrix(part)
+    table = importances([one.models[0] for one in found])
+    lines += ["", f"Importance of features ({title}); each model has 1 to give"]
+    lines += [f"  {name:<28}{value:>7.2f}" for name, value in table.iter_rows()]
+    return lines
+
+
+def _matrix(part: "Floats") -> list[str]:
+    """Say a matrix of shares in lines; nobody of the data is in the first class."""
+    from incrowd.predict import CLASSES
+
+    lines = [f"{'':<14}" + "".join(f"{name:>12}" for name in CLASSES[1:])]
+    for name, row in zip(CLASSES[1:], part[1:, 1:], strict=True):
+        lines.append(f"  {name:<12}" + "".join(f"{_percent(value):>12}" for value in row))
+    return lines
+
+
+def _percent(share: float) -> str:
+    return "-" if math.isnan(share) else f"{100 * share:.1f}"
+
+
+def _as_json(one: "Experiment") -> dict[str, Any]:
+    return {
+        "attack": one.attack,
+        "k": one.k,
+        "within": [_scores(each) for each in one.within],
+        "guessing": [_scores(each) for each in one.guessed],
+        "across": [_scores(each) for each in one.across],
+        "importances": [dict(model.importances().iter_rows()) for model in one.models],
+    }
+
+
+def _scores(found: "Scores | Values") -> dict[str, Any]:
+    from incrowd.predict import Values
+
+    scores = _classes(found)
+    about = {
+        "accuracy": scores.accuracy,
+        "f_measure": scores.f_measure,
+        "missed": None if math.isnan(scores.missed) else scores.missed,
+        "told_lower": scores.lower,
+        "matrix": scores.matrix.tolist(),
+    }
+    if isinstance(found, Values):
+        r2 = None if math.isnan(found.r2) else found.r2
+        about |= {"r2": r2, "mean_error": found.error, "squared_error": found.squared}
+    return about

@@ -1,0 +1,106 @@
+"""``incrowd predict``: the risk of new people, by what was learned from others."""
+
+import json
+import math
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incrowd.cli.console import progress, write_people
+from incrowd.cli.measure import WIDTH
+from incrowd.cli.options import Source, reads_data
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.predict import Model
+
+__all__ = ["predict"]
+
+NAMED = 27
+MEANING = (
+    "The classes are estimated from how people move; nobody was attacked. Missed: when the model "
+    "was tested, so many of the people whose risk is in the highest class were predicted to be in "
+    "a lower one. The exact risk comes from: incrowd attack."
+)
+
+
+@reads_data
+def predict(
+    source: Source,
+    model: Annotated[
+        Path, typer.Option("--model", help="What incrowd learn wrote.", metavar="FILE")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Also write a row for each person: a .parquet, .csv, .csv.gz or .csv.zst file.",
+            metavar="FILE",
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+) -> None:
+    """Estimate the risk of new people by a model that was learned from others.
+
+    Example:  `incrowd predict new.parquet --model risk.model -o risks.csv`
+    """
+    import incrowd
+    from incrowd.data.atomic import refuse_taken
+    from incrowd.data.tables import kind_of
+
+    if output is not None:
+        kind_of(output)
+        refuse_taken(output, overwrite=force)
+    models = incrowd.predict.load(model)
+    data = source.read()
+    with progress("Predicting", "models") as update:
+        table = incrowd.predict.estimate(
+            models, data, threads=source.reading["threads"], progress=update
+        )
+    if output is not None:
+        write_people(table, output, overwrite=force)
+    rows = [_row(one, table) for one in models]
+    if as_json:
+        print(json.dumps({"people": len(data), "predicted": rows}, indent=2))
+        return
+    print(f"{'people':<22}{len(data):,}\n")
+    print("\n".join(_lines(rows)))
+
+
+def _row(model: "Model", table: "pl.DataFrame") -> dict[str, Any]:
+    """Say how many people are in each class."""
+    import polars as pl
+
+    from incrowd.predict import CLASSES
+
+    mine = table.filter((pl.col("attack") == model.attack) & (pl.col("k") == model.k))
+    counts = dict(mine["class"].value_counts().iter_rows())
+    missed = math.nan if model.tested is None else model.tested.missed
+    return {
+        "attack": model.attack,
+        "k": model.k,
+        "learned_from": model.people,
+        "classes": {name: counts.get(name, 0) for name in CLASSES},
+        "missed_when_tested": None if math.isnan(missed) else missed,
+    }
+
+
+def _lines(rows: list[dict[str, Any]]) -> list[str]:
+    """Say it in lines: a table, and what it means."""
+    names = list(rows[0]["classes"])[1:]  # nobody of the data is in the first
+    lines = [f"{'attack':<{NAMED}}{'k':>3}" + "".join(f"{name:>12}" for name in names)]
+    lines[0] += f"{'missed':>9}"
+    before = ""
+    for row in rows:
+        name, before = row["attack"] if row["attack"] != before else "", row["attack"]
+        people = sum(row["classes"].values())
+        shares = "".join(f"{row['classes'][each] / people:>12.1%}" for each in names)
+        missed = row["missed_when_tested"]
+        tested = "-" if missed is None else f"{missed:.1%}"
+        lines.append(f"{name:<{NAMED}}{row['k']:>3}{shares}{tested:>9}")
+    return [*lines, "", *textwrap.wrap(MEANING, WIDTH)]

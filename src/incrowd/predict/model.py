@@ -1,0 +1,231 @@
+"""Models that tell the risk of new people from how they move, without attacking anybody."""
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from incrowd.compiled import Floats
+from incrowd.errors import ArgumentError, DataWarning, InputError
+from incrowd.measure.features import FEATURES, features
+from incrowd.predict.classes import CLASSES, levels
+from incrowd.predict.learners import TASKS, fit, importances_of, named
+from incrowd.predict.scores import Scores, Values
+from incrowd.predict.testing import predicted
+from incrowd.predict.training import Grid, Training, table_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.data.trajectories import Trajectories
+
+__all__ = ["Model", "estimate", "learn"]
+
+FAR, MANY = 0.5, 0.1
+"""Warn if so many people have a feature so far beyond the range (as a part of it) learned from."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """What was learned of one attack.
+
+    Attributes
+    ----------
+    attack, k, settings
+        What the adversary knows.
+    learner, task
+        How it was learned; ``"classes"`` of risk or ``"values"``.
+    people
+        From how many.
+    grid
+        What places and times were there.
+    lowest, highest
+        The range of each feature there.
+    estimator
+        Of scikit-learn.
+    tested
+        How it does on people who were not learned from, if that was tried.
+    """
+
+    attack: str
+    k: int
+    settings: dict[str, Any]
+    learner: str
+    task: str
+    people: int
+    grid: Grid
+    lowest: Floats = field(repr=False)
+    highest: Floats = field(repr=False)
+    estimator: Any = field(repr=False)
+    tested: Scores | None = None
+
+    def importances(self) -> "pl.DataFrame":
+        """Give how much each feature contributed, most first; all together 1."""
+        import polars as pl
+
+        part = importances_of(self.estimator, len(FEATURES))
+        table = pl.DataFrame({"feature": list(FEATURES), "importance": part})
+        return table.sort("importance", descending=True, maintain_order=True)
+
+
+def learn(
+    training: Training,
+    learner: str = "forest",
+    task: str = TASKS[0],
+    *,
+    seed: int = 0,
+    tested: Scores | Values | None = None,
+) -> Model:
+    """Learn the risk from mobility features.
+
+    Parameters
+    ----------
+    training
+        Features and risks.
+    learner
+        ``"forest"``, ``"extra_trees"`` or ``"boosting"``.
+    task
+        ``"classes"`` of risk, or ``"values"``.
+    seed
+        Makes it repeatable.
+    tested
+        What `cross_validate` found; its classes are kept with the model.
+
+    Examples
+    --------
+    >>> import incrowd
+    >>> cars = incrowd.synthesize("pisa", users=200, seed=1)
+    >>> [training] = incrowd.predict.training_sets(cars, "location", 2)
+    >>> model = incrowd.predict.learn(training)
+    >>> new = incrowd.synthesize("pisa", users=200, seed=2)
+    >>> incrowd.predict.estimate(model, new).columns
+    ['attack', 'k', 'user', 'class']
+    """
+    named(learner, task)
+    target = training.levels if task == "classes" else training.risk
+    return Model(
+        attack=training.attack,
+        k=training.k,
+        settings=training.settings,
+        learner=learner,
+        task=task,
+        people=len(training),
+        grid=training.grid,
+        lowest=training.features.min(0),
+        highest=training.features.max(0),
+        estimator=fit(learner, task, training.features, target, seed),
+        tested=tested.classes if isinstance(tested, Values) else tested,
+    )
+
+
+def estimate(
+    models: Model | Sequence[Model],
+    data: "Trajectories | pl.DataFrame",
+    *,
+    targets: Iterable[Any] | None = None,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> "pl.DataFrame":
+    """Tell the risk of people by what was learned from others: estimated, not found by attack.
+
+    Parameters
+    ----------
+    models
+        One model or several.
+    data
+        Trajectories of new people and of the crowd that they are in; or what `incrowd.features`
+        gave for them.
+    targets
+        Whose risk to tell; everybody's, unless given.
+    threads
+        How many threads to use; all cores, unless given.
+    progress
+        Called with the number of models applied, and of all.
+
+    Returns
+    -------
+    polars.DataFrame
+        attack, k, user, class; and risk, where a model learned values.
+    """
+    import polars as pl
+
+    several = [models] if isinstance(models, Model) else list(models)
+    if not several:
+        raise ArgumentError("there is no model to apply")
+    if isinstance(data, pl.DataFrame):
+        frame = _checked(data)
+    else:
+        _same_grid(several, Grid.of(data))
+        frame = features(data, threads=threads)
+    if targets is not None:
+        frame = _part(frame, list(targets))
+    table = table_of(frame)
+    _warn_of_range(several, table)
+    frames = []
+    for done, model in enumerate(several, 1):
+        found = predicted(model.estimator, model.task, table)
+        columns: dict[str, Any] = {
+            "attack": pl.repeat(model.attack, len(frame), eager=True),
+            "k": pl.repeat(model.k, len(frame), dtype=pl.Int64, eager=True),
+            "user": frame["user"],
+            "class": np.array(CLASSES)[found if model.task == "classes" else levels(found)],
+        }
+        if model.task == "values":
+            columns["risk"] = found
+        frames.append(pl.DataFrame(columns))
+        if progress:
+            progress(done, len(several))
+    return pl.concat(frames, how="diagonal")
+
+
+def _checked(frame: "pl.DataFrame") -> "pl.DataFrame":
+    """Refuse a table that is not one of features."""
+    missing = [name for name in ("user", *FEATURES) if name not in frame.columns]
+    if missing:
+        others = f" (nor {len(missing) - 1} others)" if len(missing) > 1 else ""
+        raise InputError(f"the table has no column {missing[0]!r}{others}; see incrowd.features")
+    if not len(frame):
+        raise InputError("there is nobody whose risk could be told")
+    if not np.isfinite(table_of(frame)).all():
+        raise InputError("a feature is missing or not finite; see incrowd.features")
+    return frame
+
+
+def _same_grid(models: Sequence[Model], grid: Grid) -> None:
+    for model in models:
+        if model.grid != grid:
+            raise InputError(
+                f"the model was learned from {model.grid}, and the data has {grid}; features and "
+                "risk do not mean the same in both"
+            )
+
+
+def _part(frame: "pl.DataFrame", targets: list[Any]) -> "pl.DataFrame":
+    row = {user: i for i, user in enumerate(frame["user"])}
+    missing = [user for user in targets if user not in row]
+    if missing:
+        others = f" (nor are {len(missing) - 1:,} others)" if len(missing) > 1 else ""
+        raise ArgumentError(f"target {missing[0]!r} is not in the data{others}")
+    if not targets:
+        raise ArgumentError("targets is empty; leave it out to tell everybody's risk")
+    return frame[[row[user] for user in targets]]
+
+
+def _warn_of_range(models: Sequence[Model], table: Floats) -> None:
+    """Warn if many people are unlike all whom a model has seen."""
+    lowest = np.min([model.lowest for model in models], 0)
+    highest = np.max([model.highest for model in models], 0)
+    margin = FAR * (highest - lowest)
+    outside = (table < lowest - margin) | (table > highest + margin)
+    share = float(outside.any(1).mean())
+    if share >= MANY:
+        worst = list(FEATURES)[int(outside.mean(0).argmax())]
+        warnings.warn(
+            f"{share:.0%} of the people have a feature beyond what the model has seen "
+            f"({worst}, mostly); what it tells of them is a guess. Attack the data itself, or "
+            "learn from data like these",
+            DataWarning,
+            stacklevel=3,
+        )

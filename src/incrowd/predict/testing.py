@@ -1,0 +1,185 @@
+"""Testing what was learned on people who were not learned from (section 5)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from incrowd.compiled import Floats, Ints
+from incrowd.errors import ArgumentError, InputError
+from incrowd.predict.classes import levels
+from incrowd.predict.learners import TASKS, fit, named
+from incrowd.predict.scores import Scores, Values
+from incrowd.predict.training import Training
+from incrowd.threads import cores, on_threads
+
+__all__ = ["baseline", "cross_validate", "hold_out", "predicted", "transfer"]
+
+FOLDS = 10
+
+
+def cross_validate(
+    training: Training,
+    learner: str = "forest",
+    task: str = TASKS[0],
+    *,
+    folds: int = FOLDS,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Scores | Values:
+    """Predict each fold of the people by what is learned from the other folds.
+
+    Folds are drawn at random, and have as equal shares of every class as can be.
+
+    Parameters
+    ----------
+    training
+        Features and risks.
+    learner
+        ``"forest"``, ``"extra_trees"`` or ``"boosting"``.
+    task
+        ``"classes"`` of risk, or ``"values"``.
+    folds
+        How many parts.
+    seed
+        Makes it repeatable.
+    threads
+        How many threads to use; all cores, unless given. The result is the same.
+    progress
+        Called with the number of folds done, and of all.
+
+    Returns
+    -------
+    Scores or Values
+        Of the predictions for everybody.
+
+    Examples
+    --------
+    >>> import incrowd
+    >>> cars = incrowd.synthesize("pisa", users=200, seed=1)
+    >>> [training] = incrowd.predict.training_sets(cars, "location", 2)
+    >>> incrowd.predict.cross_validate(training).accuracy > 0.6
+    True
+    """
+    named(learner, task)
+    fold = folds_of(training.levels, folds, seed)
+    target = _target(training, task)
+
+    def one(number: int) -> tuple[int, Any]:
+        mine = fold == number
+        model = fit(learner, task, training.features[~mine], target[~mine], seed)
+        return number, predicted(model, task, training.features[mine])
+
+    guess = np.empty_like(target)
+    for done, (number, found) in enumerate(
+        on_threads(cores(threads), one, range(folds), warm=True), 1
+    ):
+        guess[fold == number] = found
+        if progress:
+            progress(done, folds)
+    return _scores(training, task, guess)
+
+
+def hold_out(
+    training: Training,
+    learner: str = "forest",
+    task: str = TASKS[0],
+    *,
+    share: float = 0.3,
+    seed: int = 0,
+) -> Scores | Values:
+    """Predict a random share of the people by what is learned from the others.
+
+    Every class has the same share in both, as far as can be. The other parameters are those of
+    `cross_validate`.
+    """
+    named(learner, task)
+    if not 0 < share < 1:
+        raise ArgumentError(f"the share that is held out is {share}; it lies between 0 and 1")
+    order = _dealt(training.levels, seed)
+    # Taken evenly from people in order of their class.
+    held = np.zeros(len(training), bool)
+    turns = np.floor(np.arange(len(order) + 1) * share)
+    held[order[np.diff(turns) > 0]] = True
+    if held.all() or not held.any():
+        raise InputError(f"{len(training)} people cannot be divided; take more, or another share")
+    target = _target(training, task)
+    model = fit(learner, task, training.features[~held], target[~held], seed)
+    guess = predicted(model, task, training.features[held])
+    return _scores(training, task, guess, held)
+
+
+def transfer(
+    training: Training,
+    elsewhere: Training,
+    learner: str = "forest",
+    task: str = TASKS[0],
+    *,
+    seed: int = 0,
+) -> Scores | Values:
+    """Predict the people of another area by what is learned in one.
+
+    `elsewhere` must be of the same attack and k.
+    """
+    named(learner, task)
+    if (training.attack, training.k) != (elsewhere.attack, elsewhere.k):
+        raise ArgumentError(f"{training} and {elsewhere} are not of the same attack")
+    if training.grid != elsewhere.grid:
+        raise InputError(
+            f"one area has {training.grid}, the other {elsewhere.grid}; features and risk do not "
+            "mean the same in both"
+        )
+    model = fit(learner, task, training.features, _target(training, task), seed)
+    return _scores(elsewhere, task, predicted(model, task, elsewhere.features))
+
+
+def baseline(training: Training, *, seed: int = 0) -> Scores:
+    """Guess classes at random, by the shares that they have; learn nothing from the features."""
+    rng = np.random.Generator(np.random.PCG64(seed))
+    actual = training.levels
+    return Scores.of(actual, rng.choice(actual, len(actual)))
+
+
+def predicted(model: Any, task: str, features: Floats) -> Any:
+    """Give the classes, as levels, or the values that a model predicts."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="openmp"):
+        found = model.predict(features)
+    return found.astype(np.int64) if task == "classes" else np.clip(found, 0.0, 1.0)
+
+
+def folds_of(actual: Ints, folds: int, seed: int) -> Ints:
+    """Deal people out to folds, class by class."""
+    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2:  # noqa: PLR2004
+        raise ArgumentError(f"folds is {folds!r}; it is a whole number, and at least 2")
+    if len(actual) < folds:
+        raise InputError(f"{len(actual)} people are too few for {folds} folds")
+    fold = np.empty(len(actual), np.int64)
+    fold[_dealt(actual, seed)] = np.arange(len(actual)) % folds
+    return fold
+
+
+def _dealt(actual: Ints, seed: int) -> Ints:
+    """Give people in order of their class, at random within each."""
+    rng = np.random.Generator(np.random.PCG64(seed))
+    return np.lexsort((rng.permutation(len(actual)), actual))
+
+
+def _target(training: Training, task: str) -> Any:
+    return training.levels if task == "classes" else training.risk
+
+
+def _scores(training: Training, task: str, guess: Any, part: Any = slice(None)) -> Scores | Values:
+    if task == "classes":
+        return Scores.of(training.levels[part], guess)
+    risk = training.risk[part]
+    squares = float(((risk - guess) ** 2).mean())
+    variance = float(risk.var())
+    return Values(
+        r2=1 - squares / variance if variance else float("nan"),
+        error=float(np.abs(risk - guess).mean()),
+        squared=squares**0.5,
+        classes=Scores.of(training.levels[part], levels(guess)),
+    )

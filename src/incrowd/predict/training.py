@@ -1,0 +1,149 @@
+"""What a model learns from: mobility features, and the risk that attacks found (section 4.3)."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from incrowd.attack.attacks import ATTACKS, Attack, attacks_of
+from incrowd.attack.risk import risk
+from incrowd.compiled import Floats, Ints
+from incrowd.data.visits import visits
+from incrowd.measure.features import FEATURES, features
+from incrowd.predict.classes import levels
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.data.frame import Frame
+    from incrowd.data.trajectories import Trajectories
+
+__all__ = ["Grid", "Training", "table_of", "training_sets"]
+
+KS = (2, 3, 4, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """What places and times are in a dataset; features and risk mean another thing in others."""
+
+    cell: float
+    slot: int
+    places: bool
+    """Whether places are those of the input; cells, otherwise."""
+
+    @classmethod
+    def of(cls, data: "Trajectories") -> "Grid":
+        """Give that of a dataset."""
+        frame: Frame = data.frame
+        return cls(float(frame.cell), int(frame.slot), data.place is not None)
+
+    def __str__(self) -> str:
+        where = "places of the input" if self.places else f"cells of {self.cell:g} m"
+        return f"{where} and slots of {self.slot} s"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Training:
+    """A training set: the features of everybody, and her risk under one attack.
+
+    Attributes
+    ----------
+    attack, k, settings
+        What was known.
+    people
+        Whom the rows are of.
+    features
+        A row for each person, a column for each of `incrowd.measure.features.FEATURES`.
+    risk
+        One for each person: exact.
+    grid
+        What places and times were.
+    """
+
+    attack: str
+    k: int
+    settings: dict[str, Any]
+    people: "pl.Series"
+    features: Floats
+    risk: Floats
+    grid: Grid
+
+    @property
+    def levels(self) -> Ints:
+        """The class of each risk, as an index of `incrowd.predict.CLASSES`."""
+        return levels(self.risk)
+
+    def __len__(self) -> int:
+        return len(self.risk)
+
+    def __repr__(self) -> str:
+        return f"Training({self.attack}, k={self.k}, {len(self):,} people)"
+
+
+def training_sets(
+    data: "Trajectories",
+    attack: str | Attack | Iterable[str | Attack] | None = None,
+    k: int | Sequence[int] = KS,
+    *,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **settings: Any,
+) -> list[Training]:
+    """Attack everybody, and put the risk beside the mobility features.
+
+    Parameters
+    ----------
+    data
+        Trajectories of people.
+    attack
+        One attack or several; all nine, unless given. With k from 2 to 5 these are the 33
+        experiments of the paper.
+    k
+        How many points are known.
+    threads
+        How many threads to use; all cores, unless given.
+    progress
+        Called with the number of people attacked, and of all (times attacks).
+    settings
+        Of the attacks, as for `incrowd.risk`.
+
+    Returns
+    -------
+    list of Training
+        One for each attack and k; home_work has one k only.
+
+    Examples
+    --------
+    >>> import incrowd
+    >>> cars = incrowd.synthesize("pisa", users=50, seed=1)
+    >>> training_sets(cars, ["visit", "home_work"], [2, 3])
+    [Training(visit, k=2, 50 people), Training(visit, k=3, 50 people), \
+Training(home_work, k=2, 50 people)]
+    """
+    attacks = attacks_of(list(ATTACKS) if attack is None else attack, settings)
+    several = list(k) if isinstance(k, Iterable) else [k]
+    found = risk(visits(data), attacks, several, threads=threads, progress=progress)
+    table = table_of(features(data, threads=threads))
+    grid = Grid.of(data)
+    known = {
+        one.name: {each.name: getattr(one, each.name) for each in fields(one)} for one in attacks
+    }
+    return [
+        Training(
+            one["attack"][0],
+            one["k"][0],
+            known[one["attack"][0]],
+            data.people,
+            table,
+            one["risk"].to_numpy(),
+            grid,
+        )
+        for one in found.partition_by("attack", "k", maintain_order=True)
+    ]
+
+
+def table_of(frame: "pl.DataFrame") -> Floats:
+    """Give the features as rows of numbers."""
+    return np.ascontiguousarray(frame.select(list(FEATURES)).to_numpy())

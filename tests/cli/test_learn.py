@@ -1,0 +1,162 @@
+import json
+
+import polars as pl
+import pytest
+
+import incrowd as library
+from incrowd.errors import DataWarning
+
+
+@pytest.fixture(scope="module")
+def cars(tmp_path_factory):
+    """Make the cars of two areas."""
+    folder = tmp_path_factory.mktemp("cars")
+    for name in ("pisa", "florence"):
+        data = library.synthesize(name, users=120, seed=3)
+        library.write(data, folder / f"{name}.parquet")
+    return folder / "pisa.parquet", folder / "florence.parquet"
+
+
+@pytest.fixture(scope="module")
+def new(tmp_path_factory):
+    """Make other cars of the first area."""
+    path = tmp_path_factory.mktemp("new") / "new.parquet"
+    library.write(library.synthesize("pisa", users=120, seed=4), path)
+    return path
+
+
+@pytest.fixture
+def model(incrowd, cars, tmp_path):
+    words = ("--attack", "location,home_work", "--k", "2", "--learner", "extra_trees")
+    assert incrowd("learn", cars[0], *words, "--folds", "3", "-o", tmp_path / "m")[0] == 0
+    return tmp_path / "m"
+
+
+class TestLearn:
+    def test_says_how_good_models_are(self, incrowd, cars):
+        status, out, err = incrowd("learn", cars[0], "--attack", "location", "--k", "2,3")
+        assert (status, err) == (0, "")
+        lines = out.splitlines()
+        assert lines[0] == "pisa                  120 people"
+        assert "random forest" in lines[1]
+        assert lines[4].split() == ["attack", "k", "accuracy", "F", "missed", "told", "lower"]
+        assert lines[5].split()[:2] == ["location", "2"]
+        assert lines[6].split()[0] == "3"
+        assert lines[7].split()[:3] == ["guessing,", "on", "average"]
+        assert max(map(len, lines)) <= 98
+
+    def test_table_two_has_four_columns(self, incrowd, cars):
+        words = ("--attack", "location", "--k", "2", "--folds", "3", "--transfer", cars[1])
+        status, out, _ = incrowd("learn", cars[0], *words)
+        lines = out.splitlines()
+        assert status == 0
+        assert " ".join(lines[4].split()) == "pisa florence pisa > florence florence > pisa"
+        assert len(lines[6].split()) == 2 + 8
+        assert len(lines[7].split()) == 3 + 4
+
+    def test_figures_are_those_of_the_library(self, incrowd, cars):
+        words = ("--attack", "location", "--k", "2", "--folds", "4", "--seed", "5", "--json")
+        _, out, _ = incrowd("learn", cars[0], *words, "--transfer", cars[1])
+        found = json.loads(out)
+        assert found["people"] == {"pisa": 120, "florence": 120}
+        [one] = found["experiments"]
+        [here], [there] = (
+            library.predict.training_sets(library.read(path), "location", 2) for path in cars
+        )
+        scores = library.predict.cross_validate(here, folds=4, seed=5)
+        assert one["within"][0]["matrix"] == scores.matrix.tolist()
+        assert one["within"][0]["accuracy"] == scores.accuracy
+        across = library.predict.transfer(there, here, seed=5)
+        assert one["across"][1]["matrix"] == across.matrix.tolist()
+        assert len(one["importances"][0]) == 28
+
+    def test_details(self, incrowd, cars):
+        words = ("--attack", "location", "--k", "2", "--folds", "3", "--details")
+        _, out, _ = incrowd("learn", cars[0], *words)
+        assert "Recall (pisa, location, k = 2)" in out
+        assert "Precision (pisa, location, k = 2)" in out
+        assert len(out.split("each model has 1 to give\n")[1].splitlines()) == 28
+
+    def test_values(self, incrowd, cars):
+        words = ("--attack", "location,visit", "--k", "2", "--folds", "3", "--values")
+        status, out, _ = incrowd("learn", cars[0], *words)
+        assert status == 0
+        assert "R2  error" in out
+        assert "guessing" not in out
+        assert out.splitlines()[6].split()[:3] == ["visit", "2", "-"]
+        _, out, _ = incrowd("learn", cars[0], *words, "--json")
+        assert json.loads(out)["experiments"][1]["within"][0]["r2"] is None
+
+    def test_writes_models_and_warns(self, incrowd, cars, tmp_path):
+        words = ("--attack", "location", "--k", "2", "--folds", "3", "-o", tmp_path / "m")
+        status, _, err = incrowd("learn", cars[0], *words)
+        assert status == 0
+        assert "PRIVACY WARNING" in err
+        assert "keep it as safe as the data" in err
+        [model] = library.predict.load(tmp_path / "m")
+        assert model.tested.people == 120
+        assert incrowd("learn", cars[0], *words)[0] == 2
+        assert incrowd("learn", cars[0], *words, "--force")[0] == 0
+
+    @pytest.mark.parametrize(
+        ("words", "text"),
+        [
+            (("--attack", "locaton"), "did you mean 'location'?"),
+            (("--learner", "forrest"), "did you mean 'forest'?"),
+            (("--k", "0"), "at least"),
+            (("--k", "two"), "whole numbers"),
+            (("--folds", "1"), "at least 2"),
+            (("--folds", "500"), "too few for 500 folds"),
+            (("--tolerance", "2", "--attack", "probability"), "tolerance"),
+            (("--transfer", "missing.parquet", "--attack", "visit"), "missing.parquet"),
+        ],
+    )
+    def test_bad_use(self, incrowd, cars, words, text):
+        status, out, err = incrowd("learn", cars[0], *words)
+        assert (status, out) == (2, "")
+        assert text in err
+
+
+class TestPredict:
+    def test_says_how_many_are_in_each_class(self, incrowd, new, model):
+        status, out, err = incrowd("predict", new, "--model", model)
+        assert (status, err) == (0, "")
+        lines = out.splitlines()
+        assert lines[0] == "people                120"
+        assert lines[3].split()[0] == "location"
+        assert sum(float(part[:-1]) for part in lines[3].split()[2:7]) == pytest.approx(
+            100, abs=0.3
+        )
+        assert "nobody was attacked" in out
+        assert max(map(len, lines)) <= 99
+
+    def test_writes_a_row_for_each_person(self, incrowd, new, model, tmp_path):
+        words = ("--model", model, "-o", tmp_path / "risks.csv", "--json")
+        status, out, err = incrowd("predict", new, *words)
+        found = json.loads(out)
+        assert status == 0
+        assert "PRIVACY WARNING" in err
+        rows = pl.read_csv(tmp_path / "risks.csv")
+        models = library.predict.load(model)
+        expected = library.predict.estimate(models, library.read(new))
+        assert rows["class"].to_list() == expected["class"].to_list()
+        assert [sum(one["classes"].values()) for one in found["predicted"]] == [120, 120]
+        assert found["predicted"][0]["learned_from"] == 120
+        assert 0 <= found["predicted"][0]["missed_when_tested"] <= 1
+
+    def test_warns_of_people_unlike_all_it_has_seen(self, incrowd, cars, model):
+        with pytest.warns(DataWarning, match="a feature beyond what the model has seen"):
+            assert incrowd("predict", cars[1], "--model", model)[0] == 0
+
+    def test_bad_use(self, incrowd, cars, city, model, tmp_path):
+        status, out, err = incrowd("predict", cars[0], "--model", tmp_path / "none")
+        assert (status, out) == (2, "")
+        assert "does not exist" in err
+        status, _, err = incrowd("predict", cars[0], "--model", cars[0])
+        assert status == 2
+        assert "no model file" in err
+        status, _, err = incrowd("predict", city, "--model", model)
+        assert status == 2
+        assert "do not mean the same" in err
+        status, _, err = incrowd("predict", cars[0], "--model", model, "-o", "risks.txt")
+        assert status == 2

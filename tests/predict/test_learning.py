@@ -1,0 +1,278 @@
+"""Learning risk and testing it."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import incrowd
+from incrowd import predict
+from incrowd.attack.attacks import ATTACKS
+from incrowd.errors import ArgumentError, DataWarning, InputError
+from incrowd.measure.features import FEATURES
+from incrowd.predict.experiments import importances
+from incrowd.predict.learners import TASKS, fit
+from incrowd.predict.testing import folds_of
+
+LEARNERS = list(predict.LEARNERS)
+
+
+class TestTrainingSets:
+    def test_are_the_33_of_the_paper(self, cars):
+        found = predict.training_sets(cars)
+        assert len(found) == 33
+        assert [one.attack for one in found if one.k == 2] == list(ATTACKS)
+
+    def test_put_features_beside_the_exact_risk(self, cars, training):
+        risk = incrowd.risk(incrowd.visits(cars), "location", 2)
+        assert training.risk.tolist() == risk["risk"].to_list()
+        assert training.people.to_list() == risk["user"].to_list()
+        expected = incrowd.features(cars).drop("user").to_numpy()
+        assert training.features.tolist() == expected.tolist()
+        assert training.levels.tolist() == predict.levels(risk["risk"]).tolist()
+
+    def test_remember_settings_of_their_attack_only(self, cars):
+        both = predict.training_sets(cars, ["location", "probability"], 2, tolerance="0.05")
+        assert [one.settings for one in both] == [{}, {"tolerance": "0.05", "relative": False}]
+
+    def test_refuse_what_risk_refuses(self, cars):
+        with pytest.raises(ArgumentError, match="did you mean 'location'"):
+            predict.training_sets(cars, "locaton")
+        with pytest.raises(ArgumentError, match="k is 0"):
+            predict.training_sets(cars, "location", 0)
+        with pytest.raises(ArgumentError, match="no setting"):
+            predict.training_sets(cars, "location", 2, tolerance=0.1)
+
+
+class TestFolds:
+    @pytest.mark.parametrize("folds", [2, 3, 10])
+    def test_are_of_one_size_with_equal_shares_of_each_class(self, training, folds):
+        fold = folds_of(training.levels, folds, 0)
+        assert np.ptp(np.bincount(fold, minlength=folds)) <= 1
+        for level in set(training.levels):
+            assert np.ptp(np.bincount(fold[training.levels == level], minlength=folds)) <= 1
+
+    def test_are_others_with_another_seed(self, training):
+        one, again, other = (folds_of(training.levels, 10, seed).tolist() for seed in (0, 0, 1))
+        assert one == again != other
+
+    @pytest.mark.parametrize("folds", [1, 0, 2.5, True])
+    def test_refuse_odd_numbers(self, training, folds):
+        with pytest.raises(ArgumentError, match="folds"):
+            predict.cross_validate(training, folds=folds)
+
+    def test_refuse_too_few_people(self, training):
+        with pytest.raises(InputError, match="too few for 151 folds"):
+            predict.cross_validate(training, folds=151)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+class TestCrossValidation:
+    def test_predicts_everybody_by_others(self, training, learner):
+        """The obvious loop gives the same."""
+        fold, guess = folds_of(training.levels, 3, 0), np.zeros(len(training), int)
+        for i in range(3):
+            model = fit(
+                learner, "classes", training.features[fold != i], training.levels[fold != i], 0
+            )
+            guess[fold == i] = model.predict(training.features[fold == i])
+        expected = predict.Scores.of(training.levels, guess).matrix.tolist()
+        for threads in (1, 2):
+            scores = predict.cross_validate(training, learner, folds=3, threads=threads)
+            assert scores.matrix.tolist() == expected
+
+    def test_learns_more_than_guessing_does(self, training, learner):
+        scores = predict.cross_validate(training, learner, folds=3)
+        assert scores.accuracy > predict.baseline(training).accuracy + 0.15
+
+    def test_of_values(self, training, learner):
+        values = predict.cross_validate(training, learner, "values", folds=3)
+        assert 0.3 < values.r2 < 1
+        assert 0 < values.error <= values.squared < 0.5
+        assert values.classes.people == len(training)
+
+    def test_where_all_are_alike(self, sets, learner):
+        scores = predict.cross_validate(sets["visit"], learner, folds=3)
+        assert (scores.accuracy, scores.f_measure, scores.missed) == (1, 1, 0)
+        values = predict.cross_validate(sets["visit"], learner, "values", folds=3)
+        assert np.isnan(values.r2)
+        assert values.error == 0
+
+
+class TestHoldOut:
+    def test_tests_on_its_share(self, training):
+        scores = predict.hold_out(training, share=0.3)
+        assert scores.people == 45
+        actual = scores.matrix.sum(1) / 45
+        shares = np.bincount(training.levels, minlength=6) / len(training)
+        assert np.abs(actual - shares).max() < 0.03
+        assert scores.accuracy > 0.6
+
+    @pytest.mark.parametrize("share", [0, 1, -1, 2])
+    def test_refuses_odd_shares(self, training, share):
+        with pytest.raises(ArgumentError, match="between 0 and 1"):
+            predict.hold_out(training, share=share)
+
+    def test_refuses_what_cannot_be_divided(self, training):
+        with pytest.raises(InputError, match="cannot be divided"):
+            predict.hold_out(training, share=0.001)
+
+
+class TestTransfer:
+    def test_predicts_another_area(self, training, elsewhere):
+        scores = predict.transfer(training, elsewhere)
+        assert scores.matrix.sum(1).tolist() == np.bincount(elsewhere.levels, minlength=6).tolist()
+        assert scores.accuracy > predict.baseline(elsewhere).accuracy + 0.1
+
+    def test_refuses_another_attack(self, training, sets):
+        with pytest.raises(ArgumentError, match="not of the same attack"):
+            predict.transfer(training, sets["visit"])
+
+    def test_refuses_another_grid(self, training):
+        coarse = incrowd.synthesize("city", users=30, seed=1)
+        [other] = predict.training_sets(coarse, "location", 2)
+        with pytest.raises(InputError, match="do not mean the same"):
+            predict.transfer(training, other)
+
+
+class TestModel:
+    def test_tells_the_risk_of_new_people(self, training, cars):
+        model = predict.learn(training)
+        new = incrowd.synthesize("pisa", users=150, seed=5)
+        table = predict.estimate(model, new)
+        assert table.columns == ["attack", "k", "user", "class"]
+        assert table["user"].to_list() == new.people.to_list()
+        exact = predict.levels(incrowd.risk(incrowd.visits(new), "location", 2)["risk"])
+        right = [predict.CLASSES[i] for i in exact] == table["class"].to_numpy()
+        assert right.mean() > 0.6
+
+    def test_tells_values(self, training, cars):
+        both = [predict.learn(training), predict.learn(training, task="values")]
+        table = predict.estimate(both, cars)
+        assert table.columns == ["attack", "k", "user", "class", "risk"]
+        assert table["risk"].null_count() == len(cars)
+        values = table.drop_nulls()
+        assert values["risk"].is_between(0, 1).all()
+        expected = [predict.CLASSES[i] for i in predict.levels(values["risk"])]
+        assert values["class"].to_list() == expected
+
+    def test_knows_those_it_learned_from(self, training, cars):
+        """A forest that is grown until it fits does."""
+        table = predict.estimate(predict.learn(training), cars)
+        truth = [predict.CLASSES[i] for i in training.levels]
+        assert np.mean([a == b for a, b in zip(table["class"], truth, strict=True)]) > 0.97
+
+    def test_takes_some_people_or_a_table_of_features(self, training, cars):
+        model = predict.learn(training)
+        all_of_them = predict.estimate(model, cars)
+        some = predict.estimate(model, cars, targets=[7, 3])
+        assert some["user"].to_list() == [7, 3]
+        assert some.equals(all_of_them[[6, 2]])
+        assert predict.estimate(model, incrowd.features(cars)).equals(all_of_them)
+
+    def test_counts_how_far_it_is(self, training, cars):
+        told = []
+        predict.estimate([predict.learn(training)] * 2, cars, progress=lambda *n: told.append(n))
+        assert told == [(1, 2), (2, 2)]
+
+    def test_refuses_what_it_was_not_made_for(self, training, cars):
+        model = predict.learn(training)
+        frame = incrowd.features(cars)
+        with pytest.raises(InputError, match="no column 'entropy'"):
+            predict.estimate(model, frame.drop("entropy"))
+        with pytest.raises(InputError, match="nobody"):
+            predict.estimate(model, frame.head(0))
+        with pytest.raises(InputError, match="not finite"):
+            predict.estimate(model, frame.with_columns(pl.lit(np.nan).alias("entropy")))
+        with pytest.raises(InputError, match="cells of 100 m"):
+            predict.estimate(model, incrowd.synthesize("city", users=5, seed=1))
+        with pytest.raises(ArgumentError, match="'x' is not in the data"):
+            predict.estimate(model, cars, targets=["x"])
+        with pytest.raises(ArgumentError, match="targets is empty"):
+            predict.estimate(model, cars, targets=[])
+        with pytest.raises(ArgumentError, match="no model"):
+            predict.estimate([], cars)
+
+    def test_warns_of_people_unlike_all_it_has_seen(self, training, cars):
+        frame = incrowd.features(cars).with_columns(pl.col("visits") * 100)
+        with pytest.warns(DataWarning, match=r"% of the people .*\(visits, mostly\)"):
+            predict.estimate(predict.learn(training), frame)
+
+    @pytest.mark.parametrize(("what", "given"), [("learner", "forrest"), ("task", "class")])
+    def test_refuses_unknown_names(self, training, what, given):
+        with pytest.raises(ArgumentError, match=f"no {what} {given!r}; did you mean"):
+            predict.learn(training, **{what: given})
+
+    @pytest.mark.parametrize("task", TASKS)
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_the_same_seed_learns_the_same(self, training, learner, task):
+        one, two = (predict.learn(training, learner, task, seed=3).estimator for _ in range(2))
+        assert one.predict(training.features).tolist() == two.predict(training.features).tolist()
+
+
+class TestImportances:
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_are_shares_of_all_features(self, training, learner):
+        table = predict.learn(training, learner).importances()
+        assert sorted(table["feature"]) == sorted(FEATURES)
+        assert table["importance"].sum() == pytest.approx(1)
+        assert table["importance"].is_sorted(descending=True)
+
+    def test_are_the_mean_reduction_of_entropy(self, training):
+        """From the definition, tree by tree and node by node."""
+        model = predict.learn(training)
+        total = np.zeros(len(FEATURES))
+        for one in model.estimator.estimators_:
+            tree, own = one.tree_, np.zeros(len(FEATURES))
+            weight = tree.weighted_n_node_samples
+            for node in range(tree.node_count):
+                left, right = tree.children_left[node], tree.children_right[node]
+                if left >= 0:
+                    own[tree.feature[node]] += (
+                        weight[node] * tree.impurity[node]
+                        - weight[left] * tree.impurity[left]
+                        - weight[right] * tree.impurity[right]
+                    )
+            total += own / own.sum()
+        found = dict(model.importances().iter_rows())
+        assert [found[name] for name in FEATURES] == pytest.approx(total / 100)
+
+    def test_are_nothing_where_nothing_is_learned(self, sets):
+        assert predict.learn(sets["visit"]).importances()["importance"].sum() == 0
+
+    def test_add_up_over_models(self, training):
+        models = [predict.learn(training, seed=seed) for seed in range(2)]
+        table = importances(models)
+        assert table["importance"].sum() == pytest.approx(2)
+        first = table["feature"][0]
+        assert table["importance"][0] == pytest.approx(
+            sum(dict(model.importances().iter_rows())[first] for model in models)
+        )
+
+
+class TestExperiments:
+    def test_test_every_configuration_in_and_across_areas(self, training, elsewhere):
+        told = []
+        [found] = predict.experiments(
+            [[training], [elsewhere]], folds=3, progress=lambda *n: told.append(n)
+        )
+        assert (found.attack, found.k, told) == ("location", 2, [(1, 1)])
+        expected = predict.cross_validate(training, folds=3)
+        assert found.within[0].matrix.tolist() == expected.matrix.tolist()
+        across = [predict.transfer(training, elsewhere), predict.transfer(elsewhere, training)]
+        assert [one.matrix.tolist() for one in found.across] == [
+            one.matrix.tolist() for one in across
+        ]
+        assert [model.people for model in found.models] == [150, 150]
+        assert found.models[0].tested is found.within[0]
+        assert [one.people for one in found.guessed] == [150, 150]
+
+    def test_in_one_area(self, training):
+        [found] = predict.experiments([[training]], "extra_trees", "values", folds=3)
+        assert found.across == ()
+        assert found.models[0].tested is found.within[0].classes
+
+    def test_refuse_areas_that_differ(self, training, sets):
+        with pytest.raises(ArgumentError, match="not attacked in the same ways"):
+            list(predict.experiments([[training], [sets["visit"]]]))
+        with pytest.raises(ArgumentError, match="3 areas"):
+            list(predict.experiments([[training]] * 3))
