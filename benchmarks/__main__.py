@@ -1,11 +1,11 @@
 """Run benchmarks: those named, or all that take minutes.
 
-``glove`` and ``risk`` take hours, and are run only when they are named.
+``glove``, ``risk`` and ``learning`` take long, and are run only when they are named.
 """
 
 import sys
 
-from benchmarks import glove, reading, risk, startup, synth
+from benchmarks import glove, learning, reading, risk, startup, synth
 
 ALL = {
     "startup": startup.main,
@@ -13,8 +13,9 @@ ALL = {
     "reading": reading.main,
     "glove": glove.main,
     "risk": risk.main,
+    "learning": learning.main,
 }
-LONG = ("glove", "risk")
+LONG = ("glove", "risk", "learning")
 
 wanted = sys.argv[1:] or [name for name in ALL if name not in LONG]
 unknown = [name for name in wanted if name not in ALL]
