@@ -1,4 +1,5 @@
 import json
+import zipfile
 
 import polars as pl
 import pytest
@@ -51,6 +52,8 @@ class TestLearn:
         status, out, _ = incrowd("learn", cars[0], *words)
         lines = out.splitlines()
         assert status == 0
+        assert lines[8].startswith("missed, on average")
+        assert len(lines[8].split()) == 3 + 4
         assert " ".join(lines[4].split()) == "pisa florence pisa > florence florence > pisa"
         assert len(lines[6].split()) == 2 + 8
         assert len(lines[7].split()) == 3 + 4
@@ -59,7 +62,7 @@ class TestLearn:
         words = ("--attack", "location", "--k", "2", "--folds", "4", "--seed", "5", "--json")
         _, out, _ = incrowd("learn", cars[0], *words, "--transfer", cars[1])
         found = json.loads(out)
-        assert found["people"] == {"pisa": 120, "florence": 120}
+        assert found["areas"] == [{"data": str(path), "people": 120} for path in cars]
         [one] = found["experiments"]
         [here], [there] = (
             library.predict.training_sets(library.read(path), "location", 2) for path in cars
@@ -88,6 +91,13 @@ class TestLearn:
         _, out, _ = incrowd("learn", cars[0], *words, "--json")
         assert json.loads(out)["experiments"][1]["within"][0]["r2"] is None
 
+    def test_areas_with_one_name_are_told_apart(self, incrowd, cars, tmp_path):
+        other = tmp_path / "pisa.parquet"
+        other.write_bytes(cars[1].read_bytes())
+        words = ("--attack", "visit", "--k", "2", "--transfer", other)
+        _, out, _ = incrowd("learn", cars[0], *words)
+        assert f"{cars[0]} > {other}" in out
+
     def test_writes_models_and_warns(self, incrowd, cars, tmp_path):
         words = ("--attack", "location", "--k", "2", "--folds", "2", "-o", tmp_path / "m")
         status, _, err = incrowd("learn", cars[0], *words)
@@ -103,6 +113,8 @@ class TestLearn:
         ("words", "text"),
         [
             (("--attack", "locaton"), "did you mean 'location'?"),
+            (("--attack", "visit,visit"), "visit is named twice"),
+            (("--seed", "4294967296"), "4294967295"),
             (("--learner", "forrest"), "did you mean 'forest'?"),
             (("--k", "0"), "at least"),
             (("--k", "two"), "whole numbers"),
@@ -128,7 +140,8 @@ class TestPredict:
         assert sum(float(part[:-1]) for part in lines[3].split()[2:7]) == pytest.approx(
             100, abs=0.3
         )
-        assert "nobody was attacked" in out
+        assert "nobody was attacked" in " ".join(out.split())
+        assert "Learned by extra_trees, from 120 people." in out
         assert max(map(len, lines)) <= 99
 
     def test_writes_a_row_for_each_person(self, incrowd, new, model, tmp_path):
@@ -164,3 +177,27 @@ class TestPredict:
         assert "do not mean the same" in err
         status, _, err = incrowd("predict", cars[0], "--model", model, "-o", "risks.txt")
         assert status == 2
+
+    @pytest.mark.parametrize(
+        ("about", "text"),
+        [
+            ({"incrowd": "0.0.9"}, "written with incrowd 0.0.9"),
+            ({"features": ["shoe_size"]}, "learned from other features"),
+        ],
+    )
+    def test_a_model_of_another_kind(self, incrowd, cars, model, about, text):
+        with zipfile.ZipFile(model) as archive:
+            parts = {name: archive.read(name) for name in archive.namelist()}
+        parts["model.json"] = json.dumps(json.loads(parts["model.json"]) | about).encode()
+        with zipfile.ZipFile(model, "w") as archive:
+            for name, part in parts.items():
+                archive.writestr(name, part)
+        status, out, err = incrowd("predict", cars[0], "--model", model)
+        assert (status, out) == (2, "")
+        assert text in err
+
+    def test_says_settings_that_are_not_the_usual_ones(self, incrowd, cars, tmp_path):
+        words = ("--attack", "visit,probability", "--k", "2", "--folds", "2", "--tolerance", "0.3")
+        assert incrowd("learn", cars[0], *words, "-o", tmp_path / "m")[0] == 0
+        _, out, _ = incrowd("predict", cars[0], "--model", tmp_path / "m")
+        assert out.splitlines()[-1] == "probability, k = 2: tolerance 0.3, relative False."

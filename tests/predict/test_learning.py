@@ -6,11 +6,11 @@ import pytest
 
 import incrowd
 from incrowd import predict
-from incrowd.attack.attacks import ATTACKS
+from incrowd.attack.attacks import ATTACKS, Probability
 from incrowd.errors import ArgumentError, DataWarning, InputError
 from incrowd.measure.features import FEATURES
 from incrowd.predict.experiments import importances
-from incrowd.predict.learners import TASKS, fit
+from incrowd.predict.learners import TASKS, fitted
 from incrowd.predict.testing import folds_of
 
 LEARNERS = list(predict.LEARNERS)
@@ -42,6 +42,12 @@ class TestTrainingSets:
         with pytest.raises(ArgumentError, match="no setting"):
             predict.training_sets(cars, "location", 2, tolerance=0.1)
 
+    def test_refuse_an_attack_named_twice(self, cars):
+        with pytest.raises(ArgumentError, match="named twice"):
+            predict.training_sets(cars, ["location", "visit", "location"], 2)
+        with pytest.raises(ArgumentError, match="named twice"):
+            predict.training_sets(cars, [Probability(0.1), Probability(0.4)], 2)
+
 
 class TestFolds:
     @pytest.mark.parametrize("folds", [2, 3, 10])
@@ -71,7 +77,7 @@ class TestCrossValidation:
         """The obvious loop gives the same."""
         fold, guess = folds_of(training.levels, 3, 0), np.zeros(len(training), int)
         for i in range(3):
-            model = fit(
+            model = fitted(
                 learner, "classes", training.features[fold != i], training.levels[fold != i], 0
             )
             guess[fold == i] = model.predict(training.features[fold == i])
@@ -127,6 +133,13 @@ class TestTransfer:
         with pytest.raises(ArgumentError, match="not of the same attack"):
             predict.transfer(training, sets["visit"])
 
+    def test_refuses_other_settings(self, cars):
+        one, two = (
+            predict.training_sets(cars, "probability", 2, tolerance=part)[0] for part in (0.1, 0.9)
+        )
+        with pytest.raises(ArgumentError, match="tolerance"):
+            predict.transfer(one, two)
+
     def test_refuses_another_grid(self, training):
         coarse = incrowd.synthesize("city", users=30, seed=1)
         [other] = predict.training_sets(coarse, "location", 2)
@@ -145,8 +158,8 @@ class TestModel:
         right = [predict.CLASSES[i] for i in exact] == table["class"].to_numpy()
         assert right.mean() > 0.6
 
-    def test_tells_values(self, training, cars):
-        both = [predict.learn(training), predict.learn(training, task="values")]
+    def test_tells_values(self, training, cars, sets):
+        both = [predict.learn(sets["visit"]), predict.learn(training, task="values")]
         table = predict.estimate(both, cars)
         assert table.columns == ["attack", "k", "user", "class", "risk"]
         assert table["risk"].null_count() == len(cars)
@@ -169,9 +182,9 @@ class TestModel:
         assert some.equals(all_of_them[[6, 2]])
         assert predict.estimate(model, incrowd.features(cars)).equals(all_of_them)
 
-    def test_counts_how_far_it_is(self, training, cars):
-        told = []
-        predict.estimate([predict.learn(training)] * 2, cars, progress=lambda *n: told.append(n))
+    def test_counts_how_far_it_is(self, sets, cars):
+        told, both = [], [predict.learn(one) for one in sets.values()]
+        predict.estimate(both, cars, progress=lambda *n: told.append(n))
         assert told == [(1, 2), (2, 2)]
 
     def test_refuses_what_it_was_not_made_for(self, training, cars):
@@ -191,6 +204,14 @@ class TestModel:
             predict.estimate(model, cars, targets=[])
         with pytest.raises(ArgumentError, match="no model"):
             predict.estimate([], cars)
+        with pytest.raises(ArgumentError, match="two models of location, k = 2"):
+            predict.estimate([model, predict.learn(training, seed=1)], cars)
+        with pytest.raises(ArgumentError, match="not a dict"):
+            predict.estimate(model, {})
+        with pytest.raises(InputError, match="'visits' is not numeric"):
+            predict.estimate(model, frame.with_columns(pl.lit("many").alias("visits")))
+        with pytest.raises(InputError, match="several rows"):
+            predict.estimate(model, pl.concat([frame, frame]))
 
     def test_warns_of_people_unlike_all_it_has_seen(self, training, cars):
         frame = incrowd.features(cars).with_columns(pl.col("visits") * 100)
@@ -202,11 +223,26 @@ class TestModel:
         with pytest.raises(ArgumentError, match=f"no {what} {given!r}; did you mean"):
             predict.learn(training, **{what: given})
 
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_tells_no_risk_below_any_that_it_learned_from(self, training, learner):
+        """Nobody has a risk of 0, whatever boosting makes of her."""
+        model = predict.learn(training, learner, "values")
+        told = model.trees.tell(training.features * np.linspace(-3, 3, len(FEATURES)))
+        assert training.risk.min() <= told.min()
+        assert told.max() <= training.risk.max()
+
+    @pytest.mark.parametrize("seed", [-1, 2**32, 1.5, True])
+    def test_refuses_what_is_no_seed(self, training, seed):
+        for work in (predict.learn, predict.cross_validate, predict.hold_out, predict.baseline):
+            with pytest.raises(ArgumentError, match="seed"):
+                work(training, seed=seed)
+
     @pytest.mark.parametrize("task", TASKS)
     @pytest.mark.parametrize("learner", LEARNERS)
     def test_the_same_seed_learns_the_same(self, training, learner, task):
-        one, two = (predict.learn(training, learner, task, seed=3).estimator for _ in range(2))
-        assert one.predict(training.features).tolist() == two.predict(training.features).tolist()
+        one, two = (predict.learn(training, learner, task, seed=3).trees for _ in range(2))
+        assert one.tell(training.features).tolist() == two.tell(training.features).tolist()
+        assert one.threshold.tolist() == two.threshold.tolist()
 
 
 class TestImportances:
@@ -220,8 +256,9 @@ class TestImportances:
     def test_are_the_mean_reduction_of_entropy(self, training):
         """From the definition, tree by tree and node by node."""
         model = predict.learn(training)
+        forest = fitted("forest", "classes", training.features, training.levels, 0)
         total = np.zeros(len(FEATURES))
-        for one in model.estimator.estimators_:
+        for one in forest.estimators_:
             tree, own = one.tree_, np.zeros(len(FEATURES))
             weight = tree.weighted_n_node_samples
             for node in range(tree.node_count):
@@ -273,6 +310,10 @@ class TestExperiments:
 
     def test_refuse_areas_that_differ(self, training, sets):
         with pytest.raises(ArgumentError, match="not attacked in the same ways"):
-            list(predict.experiments([[training], [sets["visit"]]]))
+            predict.experiments([[training], []])
+        with pytest.raises(ArgumentError, match="not of the same attack"):
+            predict.experiments([[training], [sets["visit"]]])
         with pytest.raises(ArgumentError, match="3 areas"):
-            list(predict.experiments([[training]] * 3))
+            predict.experiments([[training]] * 3)
+        with pytest.raises(ArgumentError, match="did you mean 'forest'"):
+            predict.experiments([[training]], "forrest")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli.options import in_units
+from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
     from incrowd.data.frame import Frame
@@ -48,6 +49,9 @@ def checked(
     from incrowd.attack.attacks import ATTACKS, named
 
     names = [name.strip() for name in attacks.split(",") if name.strip()] or list(ATTACKS)
+    for name in names:
+        if names.count(name) > 1:
+            raise ArgumentError(f"{name} is named twice in --attack")
     settings: dict[str, Any] = {}
     if tolerance is not None:
         settings["tolerance"] = tolerance

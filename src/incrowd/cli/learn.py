@@ -30,9 +30,10 @@ __all__ = ["learn", "table_two"]
 
 NAMED = 27
 MISSED = (
-    "Missed: people of the highest class, (0.5, 1], who are predicted to be in a lower one. "
-    "Told lower: people of any class who are."
+    "Missed: the share of people of the highest class, (0.5, 1], who are predicted to be in a "
+    "lower one."
 )
+LOWER = "Told lower: the share of all people who are."
 ACCURACY = (
     "Accuracy is the share of people whose class of risk is right, F the F-measure of the classes "
     "weighted by their people; guessing draws classes by their shares."
@@ -48,7 +49,9 @@ def learn(
     source: Source,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the models to this file.", metavar="FILE"),
+        typer.Option(
+            "--output", "-o", help="Write the models (of DATA) to this file.", metavar="FILE"
+        ),
     ] = None,
     attacks: Names = "",
     points: Points = "2,3,4,5",
@@ -68,7 +71,9 @@ def learn(
         str, typer.Option(help="forest, extra_trees or boosting.", metavar="NAME")
     ] = "forest",
     folds: Annotated[int, typer.Option(help="Of cross-validation.", metavar="N")] = 10,
-    seed: Annotated[int, typer.Option(min=0, help="Makes it repeatable.", metavar="N")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="Makes it repeatable.", metavar="N")
+    ] = 0,
     values: Annotated[
         bool, typer.Option("--values", help="Learn the risk itself, and not its class.")
     ] = False,
@@ -88,10 +93,12 @@ def learn(
     from incrowd import predict
     from incrowd.data.atomic import refuse_taken
     from incrowd.predict.learners import named
+    from incrowd.predict.testing import refuse_few
 
     names, settings = checked(attacks, tolerance, relative)
     wanted = numbers_of(points, "2,3,4,5")
     named(learner)
+    refuse_few(folds)
     if output is not None:
         refuse_taken(output, overwrite=force)
     sources = [source]
@@ -99,8 +106,8 @@ def learn(
         sources.append(replace(source, path=elsewhere))
     threads = source.reading["threads"]
     areas: list[list[Training]] = []
-    for each in sources:
-        data = each.read()
+    for data in [each.read() for each in sources]:
+        refuse_few(folds, len(data))
         with progress("Attacking", "people") as update:
             areas.append(
                 predict.training_sets(
@@ -122,11 +129,16 @@ def learn(
         )
     if output is not None:
         predict.save([one.models[0] for one in found], output, overwrite=force)
-        say(f"wrote {len(found)} models to {output}")
+        say(f"wrote {len(found)} models, learned from {source.path}, to {output}")
     titles = [Path(each.path).stem for each in sources]
+    if len(set(titles)) < len(titles):
+        titles = [each.path for each in sources]
     if as_json:
-        people = dict(zip(titles, (len(area[0]) for area in areas), strict=True))
-        about = {"people": people, "learner": learner, "task": task, "folds": folds, "seed": seed}
+        each = [
+            {"data": source.path, "people": len(area[0])}
+            for source, area in zip(sources, areas, strict=True)
+        ]
+        about = {"areas": each, "learner": learner, "task": task, "folds": folds, "seed": seed}
         print(json.dumps(about | {"experiments": [_as_json(one) for one in found]}, indent=2))
         return
     for title, area in zip(titles, areas, strict=True):
@@ -166,7 +178,13 @@ def table_two(found: "list[Experiment]", titles: list[str]) -> list[str]:
                 _mean([each.guessed[area] for each in mine], width) for area in range(len(titles))
             )
             lines.append(f"{'  guessing, on average':<{NAMED + 3}}{''.join(means)}")
-    meaning = f"{ACCURACY if classes else VALUES} {FOLDED}{f' {MISSED}' if one else ''}"
+    if not one:
+        means = (
+            f"{_share(_missed([(*each.within, *each.across)[i] for each in found])):>{width}}"
+            for i in range(len(heads))
+        )
+        lines.append(f"{'missed, on average':<{NAMED + 3}}{''.join(means)}")
+    meaning = f"{ACCURACY if classes else VALUES} {FOLDED} {MISSED}{f' {LOWER}' if one else ''}"
     return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
 
 
@@ -189,6 +207,13 @@ def _mean(guesses: "list[Scores]", width: int) -> str:
     accuracy = sum(guess.accuracy for guess in guesses) / len(guesses)
     f_measure = sum(guess.f_measure for guess in guesses) / len(guesses)
     return f"{accuracy:>{width - 7}.2f}{f_measure:>7.2f}"
+
+
+def _missed(found: "list[Scores | Values]") -> float:
+    """Give the mean share of people of the highest class who are predicted lower."""
+    shares = [_classes(each).missed for each in found]
+    known = [share for share in shares if not math.isnan(share)]
+    return sum(known) / len(known) if known else math.nan
 
 
 def _share(share: float) -> str:

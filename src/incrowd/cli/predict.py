@@ -84,6 +84,9 @@ def _row(model: "Model", table: "pl.DataFrame") -> dict[str, Any]:
     return {
         "attack": model.attack,
         "k": model.k,
+        "settings": model.settings,
+        "learner": model.learner,
+        "task": model.task,
         "learned_from": model.people,
         "classes": {name: counts.get(name, 0) for name in CLASSES},
         "missed_when_tested": None if math.isnan(missed) else missed,
@@ -92,7 +95,10 @@ def _row(model: "Model", table: "pl.DataFrame") -> dict[str, Any]:
 
 def _lines(rows: list[dict[str, Any]]) -> list[str]:
     """Say it in lines: a table, and what it means."""
-    names = list(rows[0]["classes"])[1:]  # nobody of the data is in the first
+    from incrowd.attack.attacks import ATTACKS
+    from incrowd.predict.training import settings_of
+
+    names = list(rows[0]["classes"])[1:]  # no model tells anybody the first
     lines = [f"{'attack':<{NAMED}}{'k':>3}" + "".join(f"{name:>12}" for name in names)]
     lines[0] += f"{'missed':>9}"
     before = ""
@@ -103,4 +109,11 @@ def _lines(rows: list[dict[str, Any]]) -> list[str]:
         missed = row["missed_when_tested"]
         tested = "-" if missed is None else f"{missed:.1%}"
         lines.append(f"{name:<{NAMED}}{row['k']:>3}{shares}{tested:>9}")
-    return [*lines, "", *textwrap.wrap(MEANING, WIDTH)]
+    how = sorted({f"{row['learner']}, from {row['learned_from']:,} people" for row in rows})
+    notes = [f"Learned by {'; '.join(how)}."]
+    for row in rows:
+        usual = ATTACKS.get(row["attack"])
+        if usual is None or row["settings"] != settings_of(usual()):
+            told = ", ".join(f"{name} {value}" for name, value in row["settings"].items())
+            notes.append(f"{row['attack']}, k = {row['k']}: {told or 'an attack of its own'}.")
+    return [*lines, "", *textwrap.wrap(" ".join([*notes[:1], MEANING]), WIDTH), *notes[1:]]

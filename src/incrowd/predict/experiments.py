@@ -6,14 +6,20 @@ transfer both ways; table 3 the importance of features over all of them.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import ArgumentError
 from incrowd.predict.learners import TASKS, named
 from incrowd.predict.model import Model, learn
 from incrowd.predict.scores import Scores, Values
-from incrowd.predict.testing import FOLDS, baseline, cross_validate, transfer
+from incrowd.predict.testing import (
+    FOLDS,
+    baseline,
+    cross_validate,
+    refuse_few,
+    refuse_unlike,
+    scored,
+)
 from incrowd.predict.training import Training
 
 if TYPE_CHECKING:
@@ -38,8 +44,6 @@ class Experiment:
         From each area to the other, if there are two: from the first, and from the second.
     models
         Learned from the whole of each area.
-    seconds
-        How long cross-validation took in each.
     """
 
     attack: str
@@ -48,7 +52,6 @@ class Experiment:
     guessed: tuple[Scores, ...]
     across: tuple[Scores | Values, ...]
     models: tuple[Model, ...]
-    seconds: tuple[float, ...]
 
 
 def experiments(
@@ -80,36 +83,48 @@ def experiments(
     progress
         Called with the number of configurations done, and of all.
 
-    Yields
-    ------
-    Experiment
+    Returns
+    -------
+    iterator of Experiment
         One for each configuration, as soon as it is done.
     """
-    named(learner, task)
+    named(learner, task, seed)
     if len(areas) not in (1, 2):
         raise ArgumentError(f"there are {len(areas)} areas; experiments take one or two")
-    kinds = [[(one.attack, one.k) for one in area] for area in areas]
-    if any(kind != kinds[0] for kind in kinds):
+    if len({len(area) for area in areas}) > 1:
         raise ArgumentError("the areas were not attacked in the same ways")
+    for sets in zip(*areas, strict=True):
+        refuse_unlike(sets[0], sets[-1])
+        refuse_few(folds, min(len(one) for one in sets))
     how: dict[str, Any] = {"folds": folds, "seed": seed, "threads": threads}
+    return _experiments(areas, learner, task, how, progress)
+
+
+def _experiments(
+    areas: Sequence[Sequence[Training]],
+    learner: str,
+    task: str,
+    how: dict[str, Any],
+    progress: Callable[[int, int], None] | None,
+) -> Iterator[Experiment]:
+    """Make experiments one by one; here, so that bad arguments are refused at once."""
     for done, sets in enumerate(zip(*areas, strict=True), 1):
-        within, seconds = [], []
-        for one in sets:
-            start = perf_counter()
-            within.append(cross_validate(one, learner, task, **how))
-            seconds.append(perf_counter() - start)
-        pairs = [sets, sets[::-1]] if len(sets) > 1 else []
+        within = [cross_validate(one, learner, task, **how) for one in sets]
+        models = [
+            learn(one, learner, task, seed=how["seed"], tested=each)
+            for one, each in zip(sets, within, strict=True)
+        ]
+        across = [
+            scored(there, task, model.trees.tell(there.features))
+            for model, there in zip(models, sets[::-1], strict=True)
+        ]
         yield Experiment(
             attack=sets[0].attack,
             k=sets[0].k,
             within=tuple(within),
-            guessed=tuple(baseline(one, seed=seed) for one in sets),
-            across=tuple(transfer(a, b, learner, task, seed=seed) for a, b in pairs),
-            models=tuple(
-                learn(one, learner, task, seed=seed, tested=each)
-                for one, each in zip(sets, within, strict=True)
-            ),
-            seconds=tuple(seconds),
+            guessed=tuple(baseline(one, seed=how["seed"]) for one in sets),
+            across=tuple(across) if len(sets) > 1 else (),
+            models=tuple(models),
         )
         if progress:
             progress(done, len(areas[0]))

@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.compiled import Floats
+from incrowd.data.trajectories import Trajectories
 from incrowd.errors import ArgumentError, DataWarning, InputError
 from incrowd.measure.features import FEATURES, features
 from incrowd.predict.classes import CLASSES, levels
-from incrowd.predict.learners import TASKS, fit, importances_of, named
+from incrowd.predict.learners import TASKS, fit, named
 from incrowd.predict.scores import Scores, Values
-from incrowd.predict.testing import predicted
 from incrowd.predict.training import Grid, Training, table_of
+from incrowd.predict.trees import Trees
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.data.trajectories import Trajectories
-
-__all__ = ["Model", "estimate", "learn"]
+__all__ = ["Model", "estimate", "learn", "refuse_twins"]
 
 FAR, MANY = 0.5, 0.1
 """Warn if so many people have a feature so far beyond the range (as a part of it) learned from."""
@@ -43,8 +42,8 @@ class Model:
         What places and times were there.
     lowest, highest
         The range of each feature there.
-    estimator
-        Of scikit-learn.
+    trees
+        What the learner grew.
     tested
         How it does on people who were not learned from, if that was tried.
     """
@@ -58,15 +57,18 @@ class Model:
     grid: Grid
     lowest: Floats = field(repr=False)
     highest: Floats = field(repr=False)
-    estimator: Any = field(repr=False)
+    trees: Trees = field(repr=False)
     tested: Scores | None = None
 
     def importances(self) -> "pl.DataFrame":
-        """Give how much each feature contributed, most first; all together 1."""
+        """Give how much each feature contributed, most first; all together 1.
+
+        For trees that is the mean, over all of them, of the reduction of entropy (of variance,
+        where values are learned) that the feature brought. Boosting counts the gain of its splits.
+        """
         import polars as pl
 
-        part = importances_of(self.estimator, len(FEATURES))
-        table = pl.DataFrame({"feature": list(FEATURES), "importance": part})
+        table = pl.DataFrame({"feature": list(FEATURES), "importance": self.trees.importances})
         return table.sort("importance", descending=True, maintain_order=True)
 
 
@@ -103,7 +105,7 @@ def learn(
     >>> incrowd.predict.estimate(model, new).columns
     ['attack', 'k', 'user', 'class']
     """
-    named(learner, task)
+    named(learner, task, seed)
     target = training.levels if task == "classes" else training.risk
     return Model(
         attack=training.attack,
@@ -115,7 +117,7 @@ def learn(
         grid=training.grid,
         lowest=training.features.min(0),
         highest=training.features.max(0),
-        estimator=fit(learner, task, training.features, target, seed),
+        trees=fit(learner, task, training.features, target, seed),
         tested=tested.classes if isinstance(tested, Values) else tested,
     )
 
@@ -133,10 +135,11 @@ def estimate(
     Parameters
     ----------
     models
-        One model or several.
+        One model or several, of different attacks or k.
     data
-        Trajectories of new people and of the crowd that they are in; or what `incrowd.features`
-        gave for them.
+        Trajectories of new people and of the crowd that they are in. Or what `incrowd.features`
+        gave for them, of data with the cells and slots that the models were learned with: from a
+        table of features that cannot be seen.
     targets
         Whose risk to tell; everybody's, unless given.
     threads
@@ -154,8 +157,11 @@ def estimate(
     several = [models] if isinstance(models, Model) else list(models)
     if not several:
         raise ArgumentError("there is no model to apply")
+    refuse_twins(several)
     if isinstance(data, pl.DataFrame):
         frame = _checked(data)
+    elif not isinstance(data, Trajectories):
+        raise ArgumentError(f"data are Trajectories or features, not a {type(data).__name__}")
     else:
         _same_grid(several, Grid.of(data))
         frame = features(data, threads=threads)
@@ -165,7 +171,7 @@ def estimate(
     _warn_of_range(several, table)
     frames = []
     for done, model in enumerate(several, 1):
-        found = predicted(model.estimator, model.task, table)
+        found = model.trees.tell(table)
         columns: dict[str, Any] = {
             "attack": pl.repeat(model.attack, len(frame), eager=True),
             "k": pl.repeat(model.k, len(frame), dtype=pl.Int64, eager=True),
@@ -188,9 +194,23 @@ def _checked(frame: "pl.DataFrame") -> "pl.DataFrame":
         raise InputError(f"the table has no column {missing[0]!r}{others}; see incrowd.features")
     if not len(frame):
         raise InputError("there is nobody whose risk could be told")
+    if frame["user"].is_duplicated().any():
+        raise InputError("somebody has several rows; features are one row a person")
+    text = [name for name in FEATURES if not frame.schema[name].is_numeric()]
+    if text:
+        raise InputError(f"the column {text[0]!r} is not numeric; see incrowd.features")
     if not np.isfinite(table_of(frame)).all():
         raise InputError("a feature is missing or not finite; see incrowd.features")
     return frame
+
+
+def refuse_twins(models: Sequence[Model]) -> None:
+    """Refuse two models of the same attack and k: nobody could tell whose answer is whose."""
+    seen = set()
+    for model in models:
+        if (model.attack, model.k) in seen:
+            raise ArgumentError(f"there are two models of {model.attack}, k = {model.k}")
+        seen.add((model.attack, model.k))
 
 
 def _same_grid(models: Sequence[Model], grid: Grid) -> None:

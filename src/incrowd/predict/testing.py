@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.compiled import Floats, Ints
+from incrowd.compiled import Ints
 from incrowd.errors import ArgumentError, InputError
 from incrowd.predict.classes import levels
 from incrowd.predict.learners import TASKS, fit, named
@@ -13,7 +13,15 @@ from incrowd.predict.scores import Scores, Values
 from incrowd.predict.training import Training
 from incrowd.threads import cores, on_threads
 
-__all__ = ["baseline", "cross_validate", "hold_out", "predicted", "transfer"]
+__all__ = [
+    "baseline",
+    "cross_validate",
+    "hold_out",
+    "refuse_few",
+    "refuse_unlike",
+    "scored",
+    "transfer",
+]
 
 FOLDS = 10
 
@@ -62,14 +70,14 @@ def cross_validate(
     >>> incrowd.predict.cross_validate(training).accuracy > 0.6
     True
     """
-    named(learner, task)
+    named(learner, task, seed)
     fold = folds_of(training.levels, folds, seed)
     target = _target(training, task)
 
     def one(number: int) -> tuple[int, Any]:
         mine = fold == number
-        model = fit(learner, task, training.features[~mine], target[~mine], seed)
-        return number, predicted(model, task, training.features[mine])
+        trees = fit(learner, task, training.features[~mine], target[~mine], seed)
+        return number, trees.tell(training.features[mine])
 
     guess = np.empty_like(target)
     for done, (number, found) in enumerate(
@@ -78,7 +86,7 @@ def cross_validate(
         guess[fold == number] = found
         if progress:
             progress(done, folds)
-    return _scores(training, task, guess)
+    return scored(training, task, guess)
 
 
 def hold_out(
@@ -94,7 +102,7 @@ def hold_out(
     Every class has the same share in both, as far as can be. The other parameters are those of
     `cross_validate`.
     """
-    named(learner, task)
+    named(learner, task, seed)
     if not 0 < share < 1:
         raise ArgumentError(f"the share that is held out is {share}; it lies between 0 and 1")
     order = _dealt(training.levels, seed)
@@ -105,9 +113,8 @@ def hold_out(
     if held.all() or not held.any():
         raise InputError(f"{len(training)} people cannot be divided; take more, or another share")
     target = _target(training, task)
-    model = fit(learner, task, training.features[~held], target[~held], seed)
-    guess = predicted(model, task, training.features[held])
-    return _scores(training, task, guess, held)
+    trees = fit(learner, task, training.features[~held], target[~held], seed)
+    return scored(training, task, trees.tell(training.features[held]), held)
 
 
 def transfer(
@@ -122,43 +129,47 @@ def transfer(
 
     `elsewhere` must be of the same attack and k.
     """
-    named(learner, task)
-    if (training.attack, training.k) != (elsewhere.attack, elsewhere.k):
-        raise ArgumentError(f"{training} and {elsewhere} are not of the same attack")
-    if training.grid != elsewhere.grid:
+    named(learner, task, seed)
+    refuse_unlike(training, elsewhere)
+    trees = fit(learner, task, training.features, _target(training, task), seed)
+    return scored(elsewhere, task, trees.tell(elsewhere.features))
+
+
+def refuse_unlike(one: Training, other: Training) -> None:
+    """Refuse training sets of different attacks, or in which things mean something else."""
+    if (one.attack, one.k) != (other.attack, other.k):
+        raise ArgumentError(f"{one} and {other} are not of the same attack")
+    if one.settings != other.settings:
+        raise ArgumentError(f"{one} has settings {one.settings}, and the other {other.settings}")
+    if one.grid != other.grid:
         raise InputError(
-            f"one area has {training.grid}, the other {elsewhere.grid}; features and risk do not "
+            f"one area has {one.grid}, the other {other.grid}; features and risk do not "
             "mean the same in both"
         )
-    model = fit(learner, task, training.features, _target(training, task), seed)
-    return _scores(elsewhere, task, predicted(model, task, elsewhere.features))
 
 
 def baseline(training: Training, *, seed: int = 0) -> Scores:
     """Guess classes at random, by the shares that they have; learn nothing from the features."""
+    named("forest", seed=seed)
     rng = np.random.Generator(np.random.PCG64(seed))
     actual = training.levels
     return Scores.of(actual, rng.choice(actual, len(actual)))
 
 
-def predicted(model: Any, task: str, features: Floats) -> Any:
-    """Give the classes, as levels, or the values that a model predicts."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="openmp"):
-        found = model.predict(features)
-    return found.astype(np.int64) if task == "classes" else np.clip(found, 0.0, 1.0)
-
-
 def folds_of(actual: Ints, folds: int, seed: int) -> Ints:
     """Deal people out to folds, class by class."""
-    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2:  # noqa: PLR2004
-        raise ArgumentError(f"folds is {folds!r}; it is a whole number, and at least 2")
-    if len(actual) < folds:
-        raise InputError(f"{len(actual)} people are too few for {folds} folds")
+    refuse_few(folds, len(actual))
     fold = np.empty(len(actual), np.int64)
     fold[_dealt(actual, seed)] = np.arange(len(actual)) % folds
     return fold
+
+
+def refuse_few(folds: int, people: int | None = None) -> None:
+    """Refuse what is no number of folds, or more than there are people."""
+    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2:  # noqa: PLR2004
+        raise ArgumentError(f"folds is {folds!r}; it is a whole number, and at least 2")
+    if people is not None and people < folds:
+        raise InputError(f"{people} people are too few for {folds} folds")
 
 
 def _dealt(actual: Ints, seed: int) -> Ints:
@@ -171,7 +182,8 @@ def _target(training: Training, task: str) -> Any:
     return training.levels if task == "classes" else training.risk
 
 
-def _scores(training: Training, task: str, guess: Any, part: Any = slice(None)) -> Scores | Values:
+def scored(training: Training, task: str, guess: Any, part: Any = slice(None)) -> Scores | Values:
+    """Score predictions for the people of a training set, or for a part of them."""
     if task == "classes":
         return Scores.of(training.levels[part], guess)
     risk = training.risk[part]

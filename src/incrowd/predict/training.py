@@ -10,6 +10,7 @@ from incrowd.attack.attacks import ATTACKS, Attack, attacks_of
 from incrowd.attack.risk import risk
 from incrowd.compiled import Floats, Ints
 from incrowd.data.visits import visits
+from incrowd.errors import ArgumentError
 from incrowd.measure.features import FEATURES, features
 from incrowd.predict.classes import levels
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from incrowd.data.frame import Frame
     from incrowd.data.trajectories import Trajectories
 
-__all__ = ["Grid", "Training", "table_of", "training_sets"]
+__all__ = ["Grid", "Training", "settings_of", "table_of", "training_sets"]
 
 KS = (2, 3, 4, 5)
 
@@ -40,8 +41,8 @@ class Grid:
         return cls(float(frame.cell), int(frame.slot), data.place is not None)
 
     def __str__(self) -> str:
-        where = "places of the input" if self.places else f"cells of {self.cell:g} m"
-        return f"{where} and slots of {self.slot} s"
+        where = "places of the input, " if self.places else ""
+        return f"{where}cells of {self.cell:g} m and slots of {self.slot} s"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,13 +124,14 @@ def training_sets(
 Training(home_work, k=2, 50 people)]
     """
     attacks = attacks_of(list(ATTACKS) if attack is None else attack, settings)
+    names = [one.name for one in attacks]
+    if len(set(names)) < len(names):
+        raise ArgumentError("an attack is named twice; a training set is known by its name")
     several = list(k) if isinstance(k, Iterable) else [k]
     found = risk(visits(data), attacks, several, threads=threads, progress=progress)
     table = table_of(features(data, threads=threads))
     grid = Grid.of(data)
-    known = {
-        one.name: {each.name: getattr(one, each.name) for each in fields(one)} for one in attacks
-    }
+    known = {one.name: settings_of(one) for one in attacks}
     return [
         Training(
             one["attack"][0],
@@ -142,6 +144,18 @@ Training(home_work, k=2, 50 people)]
         )
         for one in found.partition_by("attack", "k", maintain_order=True)
     ]
+
+
+def settings_of(attack: Attack) -> dict[str, Any]:
+    """Give the settings of an attack as a file can hold them: what is no whole number, as text."""
+    own: dict[str, Any] = {}
+    for each in fields(attack):
+        value = getattr(attack, each.name)
+        if isinstance(value, np.integer):
+            value = int(value)
+        plain = value is None or isinstance(value, bool | int)
+        own[each.name] = value if plain else str(value)
+    return own
 
 
 def table_of(frame: "pl.DataFrame") -> Floats:

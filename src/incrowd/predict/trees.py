@@ -1,142 +1,258 @@
-"""Whether the trees of an estimator are trees; scikit-learn follows their nodes without looking."""
+"""Trees that vote: what a learner grew, as plain arrays, and what they tell of people.
 
+A model is kept as these arrays, in memory as on disk, and not as objects of scikit-learn: numbers
+can be checked one by one, and do not depend on the version of a library. They tell what
+scikit-learn's own estimators tell, to the last bit.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from incrowd.compiled import Floats, Ints
+from incrowd.compiled import Floats, Ints, compiled
+from incrowd.errors import InputError
 from incrowd.measure.features import FEATURES
 from incrowd.predict.classes import CLASSES
-from incrowd.predict.learners import expected_type
 
-__all__ = ["oddity"]
+__all__ = ["ARRAYS", "Trees", "constant", "grown"]
 
-NONE = -1
-
-
-def oddity(estimator: Any, learner: str, task: str) -> str:
-    """Say what is wrong with an estimator that came from a file; nothing, if nothing is."""
-    from sklearn.dummy import DummyClassifier, DummyRegressor
-
-    constant = DummyClassifier if task == "classes" else DummyRegressor
-    if type(estimator) is constant:
-        return _odd_constant(estimator, task)
-    if type(estimator) is not expected_type(learner, task):
-        return f"a {type(estimator).__name__} where a {learner} was announced"
-    if estimator.n_features_in_ != len(FEATURES):
-        return f"a model of {estimator.n_features_in_} features"
-    if task == "classes" and not _are_levels(estimator.classes_):
-        return "classes that are none"
-    if learner == "boosting":
-        return _odd_boosting(estimator, task)
-    return _odd_forest(estimator, task)
+Narrow = NDArray[np.int32]
+LEAF = -1
+ARRAYS: Mapping[str, Any] = {
+    "classes": "<i4",
+    "start": "<i8",
+    "column": "<i4",
+    "feature": "<i4",
+    "threshold": "<f8",
+    "left": "<i4",
+    "right": "<i4",
+    "value": "<f8",
+    "base": "<f8",
+    "range": "<f8",
+    "importances": "<f8",
+}
+"""The type of each array, on disk."""
 
 
-def _are_levels(classes: Any) -> bool:
-    return (
-        isinstance(classes, np.ndarray)
-        and classes.ndim == 1
-        and classes.dtype.kind == "i"
-        and len(classes) > 0
-        and bool(np.isin(classes, range(len(CLASSES))).all())
-        and bool((np.diff(classes) > 0).all())
-    )
+@dataclass(frozen=True, slots=True, eq=False)
+class Trees:
+    """Trees, one node after the other, the nodes of a tree together and children behind parents.
 
-
-def _odd_constant(estimator: Any, task: str) -> str:
-    if estimator.strategy != "constant" or getattr(estimator, "n_outputs_", 0) != 1:
-        return "a guess that is not constant"
-    value = np.asarray(estimator.constant)
-    if task == "classes":
-        fits = value.ndim == 0 and value.dtype.kind == "i" and _are_levels(estimator.classes_)
-        return "" if fits and int(value) in estimator.classes_ else "classes that are none"
-    held = np.asarray(estimator.constant_)
-    fits = held.dtype.kind == "f" and held.size == 1 and 0 <= float(held.ravel()[0]) <= 1
-    return "" if fits else "a risk that is none"
-
-
-def _odd_forest(estimator: Any, task: str) -> str:
-    from sklearn import tree
-    from sklearn.tree._tree import Tree
-
-    one = {
-        "RandomForestClassifier": tree.DecisionTreeClassifier,
-        "RandomForestRegressor": tree.DecisionTreeRegressor,
-        "ExtraTreesClassifier": tree.ExtraTreeClassifier,
-        "ExtraTreesRegressor": tree.ExtraTreeRegressor,
-    }[type(estimator).__name__]
-    width = len(estimator.classes_) if task == "classes" else 1
-    if estimator.n_outputs_ != 1 or not len(estimator.estimators_):
-        return "a forest without trees"
-    if task == "classes" and estimator.n_classes_ != width:
-        return "classes that are none"
-    for each in estimator.estimators_:
-        if type(each) is not one or type(each.tree_) is not Tree:
-            return f"a {type(each).__name__} among the trees"
-        odd = _odd_tree(each, width if task == "classes" else 0)
-        if odd:
-            return odd
-    return ""
-
-
-def _odd_tree(each: Any, classes: int) -> str:
-    """Say what is wrong with one tree of a forest; it has no classes if it tells values."""
-    grown = each.tree_
-    if grown.n_features != len(FEATURES) or each.n_features_in_ != len(FEATURES):
-        return "a tree of other features"
-    if grown.value.shape != (grown.node_count, 1, classes or 1) or each.n_outputs_ != 1:
-        return "a tree of other classes"
-    if classes and not np.array_equal(each.classes_, np.arange(classes)):
-        return "a tree of other classes"
-    if not np.isfinite(grown.value).all():
-        return "a tree with values that are none"
-    leaf = grown.children_left == NONE
-    if not np.array_equal(leaf, grown.children_right == NONE):
-        return "a node with one branch"
-    if not _is_tree(leaf, grown.children_left, grown.children_right, grown.feature):
-        return "a tree that is none"
-    return ""
-
-
-def _odd_boosting(estimator: Any, task: str) -> str:
-    from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
-
-    width = len(estimator.classes_) if task == "classes" else 1
-    each_round = width if width > 2 else 1  # noqa: PLR2004  two classes need one tree
-    rounds = estimator._predictors
-    if estimator.n_trees_per_iteration_ != each_round or not rounds:
-        return "rounds without trees"
-    if estimator._preprocessor is not None or estimator.is_categorical_ is not None:
-        return "another kind of boosting"
-    if estimator._baseline_prediction.shape != (1, each_round):
-        return "another kind of boosting"
-    if any(len(trees) != each_round for trees in rounds):
-        return "rounds without trees"
-    for one in (one for trees in rounds for one in trees):
-        if type(one) is not TreePredictor or one.nodes["is_categorical"].any():
-            return "another kind of tree"
-        if not np.isfinite(one.nodes["value"]).all():
-            return "a tree with values that are none"
-        left, right = (one.nodes[side].astype(np.int64) for side in ("left", "right"))
-        if not _is_tree(one.nodes["is_leaf"] != 0, left, right, one.nodes["feature_idx"]):
-            return "a tree that is none"
-    return ""
-
-
-def _is_tree(leaf: Any, left: Ints, right: Ints, feature: Ints) -> bool:
-    """Whether every branch leads to a later node that exists, and asks for a feature that does.
-
-    Later: so no way through them is endless.
+    Attributes
+    ----------
+    mean
+        Whether the trees' votes are averaged; added up, otherwise.
+    classes
+        The levels that can be told; none if values are told.
+    start
+        The first node of each tree, and the number of all nodes.
+    column
+        To which total a tree adds (the first of them, if its leaves have several values).
+    feature
+        What a node asks for; -1 in a leaf.
+    threshold, left, right
+        Whoever has at most the threshold goes left.
+    value
+        What each node adds, node after node.
+    base
+        What totals begin with, one for each.
+    range
+        The lowest and the highest value that can be told.
+    importances
+        How much each feature contributed, all together 1 (or 0).
     """
-    number = np.arange(len(leaf))
-    inner = ~leaf
-    ways = np.concatenate([left[inner], right[inner]])
-    origin = np.concatenate([number[inner], number[inner]])
-    asked: Floats | Ints = feature[inner]
-    return (
-        len(leaf) > 0
-        and bool((ways > origin).all())
-        and bool((ways < len(leaf)).all())
-        and bool((asked >= 0).all())
-        and bool((asked < len(FEATURES)).all())
+
+    mean: bool
+    classes: Narrow
+    start: Ints
+    column: Narrow
+    feature: Narrow
+    threshold: Floats
+    left: Narrow
+    right: Narrow
+    value: Floats
+    base: Floats
+    range: Floats
+    importances: Floats
+
+    def tell(self, features: Floats) -> Any:
+        """Give the level of each row of features, or its value."""
+        # Forests of scikit-learn round features before they compare them; boosting does not.
+        asked = features.astype(np.float32).astype(np.float64) if self.mean else features
+        total = np.tile(self.base, (len(features), 1))
+        _vote(
+            np.ascontiguousarray(asked),
+            self.start,
+            self.column,
+            self.feature,
+            self.threshold,
+            self.left,
+            self.right,
+            self.value.reshape(len(self.feature), -1),
+            total,
+        )
+        if self.mean:
+            total /= len(self.column)
+        if not len(self.classes):
+            return np.clip(total[:, 0], *self.range)
+        if total.shape[1] < len(self.classes):  # of two classes, how much speaks for the second
+            return self.classes[(total[:, 0] > 0).astype(np.int64)].astype(np.int64)
+        return self.classes[total.argmax(1)].astype(np.int64)
+
+    def refuse_odd(self) -> None:
+        """Refuse arrays that are no trees; every way through them must end, and end in a leaf."""
+        nodes, trees, totals = len(self.feature), len(self.column), len(self.base)
+        levels, width = self.classes.tolist(), len(self.value) // max(nodes, 1)
+        _require(nodes > 0 and trees > 0 and width > 0 and totals > 0, "no nodes")
+        lengths = {len(part) for part in (self.threshold, self.left, self.right)}
+        _require(lengths == {nodes} and len(self.value) == width * nodes, "unequal arrays")
+        _require(len(self.start) == trees + 1 and _are_offsets(self.start, nodes), "no beginnings")
+        _require(levels == [one for one in range(len(CLASSES)) if one in levels], "other classes")
+        binary = len(levels) == 2 and totals == 1 and not self.mean  # noqa: PLR2004
+        _require(totals == max(len(levels), 1) or binary, "votes for what is no class")
+        first, last = int(self.column.min()), int(self.column.max()) + width
+        _require(first >= 0 and last <= totals, "votes that are lost")
+        _require(len(self.importances) == len(FEATURES), "other features")
+        asked = (self.feature >= LEAF) & (self.feature < len(FEATURES))
+        _require(bool(asked.all()), "other features")
+        inner = self.feature != LEAF
+        numbers = (self.threshold[inner], self.value, self.base, self.importances)
+        _require(all(np.isfinite(part).all() for part in numbers), "values that are no numbers")
+        lowest, highest = self.range if len(self.range) == 2 else (1, 0)  # noqa: PLR2004
+        _require(bool(0 <= lowest <= highest <= 1), "a range that is none")
+        origin = np.arange(nodes)[inner]
+        end = np.repeat(self.start[1:], np.diff(self.start))[inner]
+        for child in (self.left[inner], self.right[inner]):
+            leads = (child > origin) & (child < end)
+            _require(bool(leads.all()), "ways that are endless or lead nowhere")
+
+
+def _require(fine: bool, odd: str) -> None:  # noqa: FBT001
+    if not fine:
+        raise InputError(f"its trees have {odd}")
+
+
+def _are_offsets(start: Ints, nodes: int) -> bool:
+    within = (start >= 0) & (start <= nodes)  # looked at first: differences could overflow
+    ends = start[0] == 0 and start[-1] == nodes
+    return bool(within.all()) and bool(ends) and bool((np.diff(start) > 0).all())
+
+
+@compiled
+def _vote(
+    features: Floats,
+    start: Ints,
+    column: Narrow,
+    feature: Narrow,
+    threshold: Floats,
+    left: Narrow,
+    right: Narrow,
+    value: Floats,
+    total: Floats,
+) -> None:
+    """Add what the trees say of each person, tree after tree."""
+    for tree in range(len(column)):
+        for person in range(len(features)):
+            node = start[tree]
+            while feature[node] != LEAF:
+                if features[person, feature[node]] <= threshold[node]:
+                    node = left[node]
+                else:
+                    node = right[node]
+            for i in range(value.shape[1]):
+                total[person, column[tree] + i] += value[node, i]
+
+
+def grown(estimator: Any, target: Ints | Floats) -> Trees:
+    """Take the trees out of an estimator of scikit-learn that has learned a target."""
+    levels = getattr(estimator, "classes_", np.empty(0, np.int32)).astype(np.int32)
+    if hasattr(estimator, "estimators_"):
+        parts = [_of_forest(one.tree_) for one in estimator.estimators_]
+        column = np.zeros(len(parts), np.int32)
+        base, mean = np.zeros(max(len(levels), 1)), True
+        importances = np.asarray(estimator.feature_importances_, np.float64)
+    else:
+        base, mean = estimator._baseline_prediction.ravel(), False  # noqa: SLF001
+        each = [tree.nodes for round_ in estimator._predictors for tree in round_]  # noqa: SLF001
+        parts = [_of_boosting(nodes) for nodes in each]
+        column = (np.arange(len(parts)) % len(base)).astype(np.int32)
+        importances = _gains(each)
+    sizes = [len(part["feature"]) for part in parts]
+    start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    shift = np.repeat(start[:-1], sizes)
+    for side in ("left", "right"):
+        joined[side] = np.where(joined["feature"] != LEAF, joined[side] + shift, LEAF)
+    return _trees(
+        mean=mean,
+        classes=levels,
+        start=start,
+        column=column,
+        base=base,
+        range=_range(target, levels),
+        importances=importances,
+        **joined,
     )
+
+
+def constant(target: Ints | Floats, task: str) -> Trees:
+    """Make the tree that tells everybody the same."""
+    levels = target[:1] if task == "classes" else target[:0]
+    return _trees(
+        mean=True,
+        classes=levels,
+        start=np.array([0, 1]),
+        column=np.zeros(1),
+        feature=np.array([LEAF]),
+        threshold=np.zeros(1),
+        left=np.array([LEAF]),
+        right=np.array([LEAF]),
+        value=np.ones(1) if task == "classes" else target[:1],
+        base=np.zeros(1),
+        range=_range(target, levels),
+        importances=np.zeros(len(FEATURES)),
+    )
+
+
+def _trees(*, mean: bool, **arrays: Any) -> Trees:
+    """Make trees, with arrays of the types that they are kept in."""
+    return Trees(mean=mean, **{name: arrays[name].astype(kind) for name, kind in ARRAYS.items()})
+
+
+def _range(target: Any, levels: Any) -> Floats:
+    """Nobody is told a value beyond those that were learned from: no risk is 0."""
+    return np.array([0.0, 1.0] if len(levels) else [target.min(), target.max()])
+
+
+def _of_forest(tree: Any) -> dict[str, Any]:
+    leaf = tree.children_left < 0
+    return {
+        "feature": np.where(leaf, LEAF, tree.feature),
+        "threshold": np.where(leaf, 0.0, tree.threshold),
+        "left": tree.children_left,
+        "right": tree.children_right,
+        "value": tree.value.ravel(),
+    }
+
+
+def _of_boosting(nodes: Any) -> dict[str, Any]:
+    leaf = nodes["is_leaf"] != 0
+    return {
+        "feature": np.where(leaf, LEAF, nodes["feature_idx"]),
+        "threshold": np.where(leaf, 0.0, nodes["num_threshold"]),
+        "left": nodes["left"].astype(np.int64),
+        "right": nodes["right"].astype(np.int64),
+        "value": nodes["value"],
+    }
+
+
+def _gains(trees: list[Any]) -> Floats:
+    """Give the share of each feature in what the splits of boosting gained."""
+    gain = np.zeros(len(FEATURES))
+    for nodes in trees:
+        inner = nodes[nodes["is_leaf"] == 0]
+        np.add.at(gain, inner["feature_idx"], inner["gain"])
+    return gain / gain.sum() if gain.sum() else gain
