@@ -38,7 +38,7 @@ $(READY): requirements.lock pyproject.toml
 		|| { echo "incrowd needs Python 3.11 or newer; name one with make PYTHON=/path/to/python3.11"; exit 1; }
 	@echo "Setting up .venv (once; a minute or two) ..."
 	@$(PYTHON) -m venv --clear .venv
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 

@@ -15,7 +15,7 @@ import typer
 
 from incrowd.cli.console import once_begun, progress, say
 from incrowd.cli.measure import WIDTH
-from incrowd.cli.options import Source, in_units, reads_data
+from incrowd.cli.options import AsJson, Source, in_units, reads_data
 from incrowd.errors import ArgumentError, VerificationError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def anonymize(
             "--overwrite", help="Replace a release that is there, once the new one is verified."
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Hide everybody in a crowd of k (GLOVE), verify what was written, and publish it.
 

@@ -3,7 +3,6 @@
 import json
 import textwrap
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,7 +18,7 @@ from incrowd.cli.adversary import (
 )
 from incrowd.cli.console import once_begun, progress, warn, write_people
 from incrowd.cli.measure import WIDTH
-from incrowd.cli.options import Source, numbers_of, reads_data
+from incrowd.cli.options import AsJson, Force, PeopleFile, Source, numbers_of, reads_data
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,17 +45,9 @@ def attack(
         int,
         typer.Option(min=0, help="Show so many people most at risk, and why.", metavar="N"),
     ] = 0,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Also write all risks: a .parquet, .csv, .csv.gz or .csv.zst file.",
-            metavar="FILE",
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    output: PeopleFile = None,
+    force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Attack everybody as an adversary would who knows k points of a person: the risk, exactly.
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from incrowd.cli.console import say
-from incrowd.cli.options import Source, reads_data
+from incrowd.cli.options import Force, Source, reads_data
 
 __all__ = ["convert"]
 
@@ -17,7 +17,7 @@ def convert(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="A .parquet, .csv, .csv.gz or .csv.zst file.")
     ],
-    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    force: Force = False,
 ) -> None:
     """Read data, take a part of it, and write it in the usual form (degrees, UTC).
 

@@ -1,11 +1,9 @@
 """``incrowd describe``: what is in a dataset, and what was rejected and why."""
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from incrowd.cli.options import Source, reads_data
+from incrowd.cli.options import AsJson, Source, reads_data
 
 if TYPE_CHECKING:
     from incrowd.data.report import Reading
@@ -17,7 +15,7 @@ __all__ = ["describe", "lines_of"]
 @reads_data
 def describe(
     source: Source,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Tell what is in a dataset, and what was rejected and why.
 

@@ -20,7 +20,7 @@ from incrowd.cli.adversary import (
 )
 from incrowd.cli.console import once_begun, progress, say
 from incrowd.cli.measure import WIDTH
-from incrowd.cli.options import Source, numbers_of, reads_data
+from incrowd.cli.options import AsJson, Force, Source, numbers_of, reads_data
 
 if TYPE_CHECKING:
     from incrowd.compiled import Floats
@@ -83,8 +83,8 @@ def learn(
             "--details", help="Also show recall and precision by class, and what features count."
         ),
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Learn people's risk from how they move, and test that on people who were not learned from.
 

@@ -3,13 +3,12 @@
 import json
 import textwrap
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from incrowd.cli.console import once_begun, progress, write_people
-from incrowd.cli.options import Source, numbers_of, reads_data
+from incrowd.cli.options import AsJson, Force, PeopleFile, Source, numbers_of, reads_data
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,17 +28,9 @@ def measure(
     crowds: Annotated[
         str, typer.Option("--k", help="People in a crowd; several as in 2,3,5,10.", metavar="K")
     ] = "2",
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Also write a row for each person: a .parquet, .csv, .csv.gz or .csv.zst file.",
-            metavar="FILE",
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    output: PeopleFile = None,
+    force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure how much has to be lost to hide each person in a crowd of k: the k-gap.
 

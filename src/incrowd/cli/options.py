@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     from incrowd.data.frame import Frame
     from incrowd.data.trajectories import Trajectories
 
-__all__ = ["Source", "in_units", "numbers_of", "reads_data", "reads_original"]
+__all__ = [
+    "AsJson",
+    "Force",
+    "PeopleFile",
+    "Source",
+    "in_units",
+    "numbers_of",
+    "reads_data",
+    "reads_original",
+]
 
 _COLUMNS, _GRID = "Which column is what (found by usual names unless given)", "Grid and clock"
 _ROWS, _PART, _MACHINE = "Rows and files", "Which part to take", "Machine"
@@ -32,6 +41,19 @@ _WIDEST = 2**31 - 1
 
 def _option(panel: str, text: str, *names: str, show: str | None = None) -> Any:
     return typer.Option(*names, help=text, rich_help_panel=panel, metavar=show)
+
+
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
+AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
+PeopleFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Also write a row for each person: a .parquet, .csv, .csv.gz or .csv.zst file.",
+        metavar="FILE",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)

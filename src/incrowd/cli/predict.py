@@ -10,7 +10,7 @@ import typer
 
 from incrowd.cli.console import progress, write_people
 from incrowd.cli.measure import WIDTH
-from incrowd.cli.options import Source, reads_data
+from incrowd.cli.options import AsJson, Force, PeopleFile, Source, reads_data
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,17 +33,9 @@ def predict(
     model: Annotated[
         Path, typer.Option("--model", help="What incrowd learn wrote.", metavar="FILE")
     ],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Also write a row for each person: a .parquet, .csv, .csv.gz or .csv.zst file.",
-            metavar="FILE",
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    output: PeopleFile = None,
+    force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Estimate the risk of new people by a model that was learned from others.
 

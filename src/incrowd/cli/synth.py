@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from incrowd.cli.console import progress, say
+from incrowd.cli.options import Force
 
 __all__ = ["synth"]
 
@@ -23,7 +24,7 @@ def synth(
         Path | None,
         typer.Option(help="Also write the table of antennas or zones (id, lat, lon)."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    force: Force = False,
 ) -> None:
     """Make a synthetic dataset that behaves like one of the papers'.
 

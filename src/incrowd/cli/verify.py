@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from incrowd.cli.console import progress
-from incrowd.cli.options import Source, reads_original
+from incrowd.cli.options import AsJson, Source, reads_original
 
 __all__ = ["verify"]
 
@@ -25,7 +25,7 @@ def verify(
     ] = None,
     draws: Annotated[int, typer.Option(help="Trials for each number of known samples.")] = 2500,
     seed: Annotated[int | None, typer.Option(help="Makes the trials repeatable.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Verify that a release holds what it claims: exit status 0 if it does, 1 if not.
 
