@@ -174,6 +174,14 @@ class TestModel:
         truth = [predict.CLASSES[i] for i in training.levels]
         assert np.mean([a == b for a, b in zip(table["class"], truth, strict=True)]) > 0.97
 
+    @pytest.mark.parametrize("block", [1, 7, 150])
+    def test_tells_the_same_in_blocks_and_on_threads(self, training, cars, monkeypatch, block):
+        model = predict.learn(training)
+        expected = predict.estimate(model, cars, threads=1)
+        monkeypatch.setattr("incrowd.predict.model.BLOCK", block)
+        for threads in (1, 2):
+            assert predict.estimate(model, cars, threads=threads).equals(expected)
+
     def test_takes_some_people_or_a_table_of_features(self, training, cars):
         model = predict.learn(training)
         all_of_them = predict.estimate(model, cars)

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,12 +17,15 @@ from incrowd.predict.learners import TASKS, fit, named
 from incrowd.predict.scores import Scores, Values
 from incrowd.predict.training import Grid, Training, table_of
 from incrowd.predict.trees import Trees
+from incrowd.threads import cores, on_threads
 
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Model", "estimate", "learn", "refuse_twins"]
 
+BLOCK = 4_096
+"""How many people are told at a time."""
 FAR, MANY = 0.5, 0.1
 """Warn if so many people have a feature so far beyond the range (as a part of it) learned from."""
 
@@ -143,7 +147,7 @@ def estimate(
     targets
         Whose risk to tell; everybody's, unless given.
     threads
-        How many threads to use; all cores, unless given.
+        How many threads to use; all cores, unless given. The result is the same.
     progress
         Called with the number of models applied, and of all.
 
@@ -171,7 +175,9 @@ def estimate(
     _warn_of_range(several, table)
     frames = []
     for done, model in enumerate(several, 1):
-        found = model.trees.tell(table)
+        tell = partial(_told, model.trees, table)
+        blocks = range(0, len(table), BLOCK)
+        found = np.concatenate(list(on_threads(cores(threads), tell, blocks)))
         columns: dict[str, Any] = {
             "attack": pl.repeat(model.attack, len(frame), eager=True),
             "k": pl.repeat(model.k, len(frame), dtype=pl.Int64, eager=True),
@@ -184,6 +190,11 @@ def estimate(
         if progress:
             progress(done, len(several))
     return pl.concat(frames, how="diagonal")
+
+
+def _told(trees: Trees, table: Floats, first: int) -> Any:
+    """Tell the risk of a block of people."""
+    return trees.tell(table[first : first + BLOCK])
 
 
 def _checked(frame: "pl.DataFrame") -> "pl.DataFrame":
