@@ -1,0 +1,9 @@
+"""The slow and obvious oracle of every fast path, in plain Python: a module for each room.
+
+People are a list of ``(user, boxes)``; a box is ``(x0, x1, y0, y1, t0, t1)``.
+"""
+
+from naive.attacks import *
+from naive.crowds import *
+from naive.data import *
+from naive.scores import *
