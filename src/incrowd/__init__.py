@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from incrowd.attack.attacks import Attack
     from incrowd.attack.risk import risk
     from incrowd.data.frame import Frame
-    from incrowd.data.reading import read
+    from incrowd.data.reading import read, read_visits
     from incrowd.data.selecting import select
     from incrowd.data.synthesize import synthesize
     from incrowd.data.trajectories import Trajectories
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from incrowd.measure.describe import Description, describe
     from incrowd.measure.features import features
     from incrowd.measure.gaps import k_gap
+    from incrowd.measure.pois import PointsOfInterest, points_of_interest
     from incrowd.measure.stretch import Stretch
+    from incrowd.measure.uniqueness import Uniqueness, uniqueness
     from incrowd.protect.glove import Release, glove
 
 __version__ = "0.1.0"
@@ -32,19 +34,24 @@ _HOME = {
     "Attack": "incrowd.attack.attacks",
     "Description": "incrowd.measure.describe",
     "Frame": "incrowd.data.frame",
+    "PointsOfInterest": "incrowd.measure.pois",
     "Release": "incrowd.protect.glove",
     "Stretch": "incrowd.measure.stretch",
     "Trajectories": "incrowd.data.trajectories",
+    "Uniqueness": "incrowd.measure.uniqueness",
     "Verification": "incrowd.evaluate.verification",
     "Visits": "incrowd.data.visits",
     "describe": "incrowd.measure.describe",
     "features": "incrowd.measure.features",
     "glove": "incrowd.protect.glove",
     "k_gap": "incrowd.measure.gaps",
+    "points_of_interest": "incrowd.measure.pois",
     "read": "incrowd.data.reading",
+    "read_visits": "incrowd.data.reading",
     "risk": "incrowd.attack.risk",
     "select": "incrowd.data.selecting",
     "synthesize": "incrowd.data.synthesize",
+    "uniqueness": "incrowd.measure.uniqueness",
     "verify": "incrowd.evaluate.verify",
     "visits": "incrowd.data.visits",
     "write": "incrowd.data.writing",
@@ -57,19 +64,24 @@ __all__ = [
     "Attack",
     "Description",
     "Frame",
+    "PointsOfInterest",
     "Release",
     "Stretch",
     "Trajectories",
+    "Uniqueness",
     "Verification",
     "Visits",
     "describe",
     "features",
     "glove",
     "k_gap",
+    "points_of_interest",
     "read",
+    "read_visits",
     "risk",
     "select",
     "synthesize",
+    "uniqueness",
     "verify",
     "visits",
     "write",

@@ -225,3 +225,25 @@ class TestVisits:
             {"user": [1] * 4, "x0": [low, low, high, high], "y0": [low, high] * 2, "t0": [0] * 4}
         )
         assert len(set(incrowd.visits(data).place.tolist())) == 4
+
+
+class TestWithoutAName:
+    """Samples of which the input does not name the place are at their cell."""
+
+    def rows(self, *places):
+        where = {"lat": [48.85, 48.85, 48.95][: len(places)], "lon": [2.35] * len(places)}
+        time = [f"2012-03-05 07:3{i}" for i in range(len(places))]
+        return pl.DataFrame({"user": [1] * len(places), "time": time, "place": places} | where)
+
+    def test_all(self):
+        visits = incrowd.visits(incrowd.read(self.rows(None, "", None)))
+        bare = incrowd.visits(incrowd.read(self.rows(None, "", None).drop("place")))
+        assert visits == bare
+        assert visits.places is None
+
+    def test_some(self):
+        visits = incrowd.visits(incrowd.read(self.rows("inn", None, None)))
+        names = visits.places.gather(visits.place).to_list()
+        assert names[0] == "inn"
+        assert all(name.startswith("cell ") for name in names[1:])
+        assert len(set(names)) == 3

@@ -1,21 +1,48 @@
 """Frequency and probability vectors: how often each person was where (definitions 2.2 and 2.3)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import index as whole
 
 import numpy as np
 
-from incrowd.compiled import Ints, compiled
+from incrowd.compiled import Floats, Ints, compiled
 from incrowd.threads import on_threads
 
-__all__ = ["Vectors", "count"]
+__all__ = ["PersonVector", "Vectors", "count"]
 
 BLOCK = 4096
 """How many people are counted at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PersonVector:
+    """The places of one person, most visited first.
+
+    Attributes
+    ----------
+    place, visits
+        The code of each place, and how often she was there: her frequency vector.
+    probability
+        What part of her visits were to each: her probability vector.
+    """
+
+    place: Ints
+    visits: Ints
+    probability: Floats
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+    def __repr__(self) -> str:
+        return f"PersonVector({len(self):,} places, {int(self.visits.sum()):,} visits)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Vectors:
     """The places of each person, most visited first (of equals, the lower code first).
+
+    One person's are given by index.
 
     Attributes
     ----------
@@ -25,6 +52,16 @@ class Vectors:
         Where each person's places start, and where the last one's end.
     total
         How many visits each person made in all.
+
+    Examples
+    --------
+    >>> from incrowd import Visits
+    >>> rows = {"user": [7] * 4 + [9], "place": [2, 1, 1, 1, 5], "time": [1, 2, 3, 4, 5]}
+    >>> vectors = Visits.from_rows(rows).frequencies()
+    >>> vectors
+    Vectors(2 people, 3 places of theirs, 5 visits)
+    >>> vectors[0].place.tolist(), vectors[0].visits.tolist(), vectors[0].probability.tolist()
+    ([1, 2], [3, 1], [0.75, 0.25])
     """
 
     place: Ints
@@ -35,8 +72,24 @@ class Vectors:
     def __len__(self) -> int:
         return len(self.total)
 
+    def __getitem__(self, index: int) -> PersonVector:
+        """Give the vectors of one person; a negative index counts from the end."""
+        i = range(len(self))[whole(index)]
+        mine = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+        visits = self.visits[mine]
+        return PersonVector(self.place[mine], visits, visits / self.total[i])
+
+    def __iter__(self) -> Iterator[PersonVector]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return (
+            f"Vectors({len(self):,} people, {len(self.place):,} places of theirs, "
+            f"{int(self.total.sum()):,} visits)"
+        )
+
     @property
-    def probability(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    def probability(self) -> Floats:
         """What part of a person's visits were to each of her places."""
         return self.visits / np.repeat(self.total, np.diff(self.offsets))
 

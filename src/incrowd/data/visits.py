@@ -191,7 +191,8 @@ def visits(data: Trajectories) -> Visits:
 
     A sample is a visit to its place (antenna, venue, zone) where the input named one, and to its
     cell of the grid otherwise; its time is its first slot. A cell ``(x, y)`` has the code
-    ``x * 2**32 + y``. Where samples are larger than a cell (after a merge), each rectangle that
+    ``x * 2**32 + y``; where other samples have a name, cells are numbered behind the names. Where
+    samples are larger than a cell (after a merge), each rectangle that
     occurs is a place of its own, numbered in the order of ``(x0, x1, y0, y1)``.
 
     Examples
@@ -202,8 +203,12 @@ def visits(data: Trajectories) -> Visits:
     >>> incrowd.visits(data)
     Visits(2 people, 3 visits, 2 places)
     """
-    if data.place is not None:
+    names = data.places
+    named = _is_named(data)
+    if data.place is not None and named.all():
         place = data.place.astype(np.int64)
+    elif data.place is not None and named.any():
+        place, names = _with_cells(data, named)
     elif bool(np.all(data.x1 - data.x0 == 1) and np.all(data.y1 - data.y0 == 1)):
         place = data.x0.astype(np.int64) * 2**32 + data.y0
     else:
@@ -211,25 +216,56 @@ def visits(data: Trajectories) -> Visits:
         _, inverse = np.unique(sides, axis=0, return_inverse=True)
         place = inverse.reshape(-1).astype(np.int64)
     columns = _in_order(data.person(), place, data.t0.astype(np.int64), len(data))
-    return Visits(*columns, people=data.people, places=data.places)
+    return Visits(*columns, people=data.people, places=names if named.any() else None)
+
+
+def _is_named(data: Trajectories) -> npt.NDArray[np.bool_]:
+    """Tell which samples have a place with a name (numbers are names, too)."""
+    if data.place is None:
+        return np.zeros(data.samples, np.bool_)
+    if data.places is None:
+        return np.ones(data.samples, np.bool_)
+    named: npt.NDArray[np.bool_] = (data.places != "").to_numpy()[data.place]
+    return named
+
+
+def _with_cells(data: Trajectories, named: npt.NDArray[np.bool_]) -> tuple[Longs, "pl.Series"]:
+    """Give places that have a name, and cells for samples that have none, numbered as one."""
+    import polars as pl
+
+    assert data.place is not None and data.places is not None  # noqa: S101, PT018
+    sides = np.stack([side[~named] for side in (data.x0, data.x1, data.y0, data.y1)], axis=1)
+    cells, which = np.unique(sides, axis=0, return_inverse=True)
+    place = data.place.astype(np.int64)
+    place[~named] = len(data.places) + which.reshape(-1)
+    texts = [f"cell {x0}, {y0}" for x0, _, y0, _ in cells.tolist()]
+    return place, pl.concat([data.places.cast(pl.String), pl.Series(texts, dtype=pl.String)])
 
 
 def _check_order(place: Longs, time: Longs, offsets: Longs) -> None:
     """Refuse visits that are not cut and ordered as `Visits` promises."""
     if bool(np.any(np.diff(offsets) < 0)):
         raise ArgumentError("offsets must not fall")
+    if _falls(place, time, offsets):
+        raise ArgumentError("visits must be ordered by time and place in each person")
+
+
+def _falls(place: Longs, time: Longs, offsets: Longs) -> bool:
+    """Tell whether any visit comes before the one before it."""
     back = (time[1:] < time[:-1]) | ((time[1:] == time[:-1]) & (place[1:] < place[:-1]))
     # Where people change, anything goes.
     back[offsets[(offsets > 0) & (offsets < len(time))] - 1] = False
-    if bool(back.any()):
-        raise ArgumentError("visits must be ordered by time and place in each person")
+    return bool(back.any())
 
 
 def _in_order(
     person: npt.NDArray[np.int32], place: Longs, time: Longs, n: int
 ) -> tuple[Longs, Longs, Longs]:
     """Sort visits by (person, time, place) and cut them into people."""
-    order = np.lexsort((place, time, person))
     offsets = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(person, minlength=n), out=offsets[1:])
+    # Trajectories are in the order of people and time, so that mostly nothing is left to sort.
+    if bool(np.all(person[1:] >= person[:-1])) and not _falls(place, time, offsets):
+        return place, time, offsets
+    order = np.lexsort((place, time, person))
     return place[order], time[order], offsets

@@ -10,11 +10,12 @@ How a row travels::
     rows       batch by batch: bad rows counted, clocks turned into UTC, people numbered (names)
     staging    kept in memory or spilled to disk, projected, sorted, repeats dropped
     scan       one reading from start to end, and the grid it chooses
-    reader     the function that users call
+    reader     the functions that users call
 
 The input is scanned once.
 """
 
-from incrowd.data.reading.reader import read
+from incrowd.data.reading.reader import read, read_visits
+from incrowd.data.reading.sensors import sensors_of
 
-__all__ = ["read"]
+__all__ = ["read", "read_visits", "sensors_of"]

@@ -47,7 +47,12 @@ _WORDS = {
 
 
 def find_columns(
-    found: Sequence[str], given: Mapping[str, str | None], *, where: str, cells: bool = False
+    found: Sequence[str],
+    given: Mapping[str, str | None],
+    *,
+    where: str,
+    cells: bool = False,
+    placed: bool = False,
 ) -> dict[str, str]:
     """Decide which column plays which role.
 
@@ -60,7 +65,9 @@ def find_columns(
     where
         The table's name, for error messages.
     cells
-        Whether positions come from a table of cells, so that a place is needed and no position.
+        Whether positions come from a table of cells, or nowhere; then they are not looked for.
+    placed
+        Whether a place is needed anyway.
 
     Returns
     -------
@@ -80,7 +87,8 @@ def find_columns(
             if match is not None:
                 chosen[role] = match
     _one_position(chosen, given, cells=cells)
-    needed = ["user", "time", *(["place"] if cells else _position(chosen, given))]
+    needed = ["user", "time", *([] if cells else _position(chosen, given))]
+    needed += ["place"] if cells or placed else []
     for role in needed:
         if role not in chosen:
             raise ColumnError(_missing(role, found, where))

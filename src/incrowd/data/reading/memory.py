@@ -70,6 +70,8 @@ def opened(memory: Memory, threads: int, folder: str | os.PathLike[str] | None) 
         try:
             # Lets the scan go on while Python works on the batch before.
             connection.execute("SET streaming_buffer_size = '64MB'")
+            # Long queries would draw a bar on standard output, among the results.
+            connection.execute("SET enable_progress_bar = false")
             yield connection
         except duckdb.Error as error:
             raise _in_our_words(error) from error

@@ -1,7 +1,8 @@
-"""`read`: the function that users call. It checks what was asked for and starts a `Reader`."""
+"""What users call: `read` and `read_visits` check what was asked for and start a `Reader`."""
 
+import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,15 @@ from incrowd.data.reading.memory import Memory, opened
 from incrowd.data.reading.plane import area_of_use
 from incrowd.data.reading.rows import Limits
 from incrowd.data.reading.scan import Options, Reader
-from incrowd.data.reading.sources import files_of
+from incrowd.data.reading.sources import all_files
 from incrowd.data.reading.staging import Staging
 from incrowd.data.trajectories import Trajectories
+from incrowd.data.visits import Visits
 from incrowd.errors import (
     ArgumentError,
 )
 
-__all__ = ["read"]
+__all__ = ["read", "read_visits"]
 
 _ALWAYS = ("1970-01-01", "2100-01-01")
 
@@ -134,48 +136,135 @@ def read(
     >>> len(data), data.samples
     (2, 3)
     """
+    asked = {
+        "user": user, "time": time, "lat": lat, "lon": lon, "x": x, "y": y,
+        "place": place, "geometry": geometry,
+    }  # fmt: skip
+    if frame is not None and (crs, cell, slot) != (None, None, None):
+        raise ArgumentError("a frame is a whole grid; give it, or crs, cell and slot, not both")
+    options = _options(
+        asked, sensor=sensor, crs=crs, cell=cell, slot=slot, frame=frame, tz=tz,
+        time_format=time_format, time_unit=time_unit, window=window, bbox=bbox, strict=strict,
+        max_bad=max_bad, names=names, separator=separator, decimal=decimal, threads=threads,
+        progress=progress,
+    )  # fmt: skip
+    files = all_files(source)
+    if files is not None and len(files) == 1 and _is_saved(files[0]):
+        return load(files[0])
+    with _scanned(source, files, options, cells, memory, temp_dir) as reader:
+        return reader.finish()
+
+
+def read_visits(
+    source: Any,
+    *,
+    user: str | None = None,
+    time: str | None = None,
+    place: str | None = None,
+    sensor: str | None = None,
+    slot: int = 3600,
+    lat: str | None = None,
+    lon: str | None = None,
+    bbox: tuple[float, float, float, float] | None = None,
+    tz: str | None = None,
+    time_format: str | None = None,
+    time_unit: str | None = None,
+    window: tuple[Any, Any] | None = None,
+    strict: bool = False,
+    max_bad: float = 0.05,
+    names: Sequence[str] | None = None,
+    separator: str | None = None,
+    decimal: str = ".",
+    memory: str | float | None = None,
+    threads: int | None = None,
+    temp_dir: str | os.PathLike[str] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Visits:
+    """Read which places each person visited, and when, wherever these places lie.
+
+    For antennas and access points that have a name, and perhaps no position. Several of them in
+    the same 100 m and minute are visits of their own (to :func:`read` they are one sample).
+
+    Parameters
+    ----------
+    source, user, time, place, sensor
+        As for :func:`read`. A row without a place cannot be used.
+    slot
+        How long a slot is, in seconds: a place is visited once in each.
+    lat, lon, bbox
+        Which columns tell the position, and the box in which it must lie. Positions are looked
+        at only if there is a box.
+    tz, time_format, time_unit, window, strict, max_bad, names, separator, decimal
+        As for :func:`read`.
+    memory, threads, temp_dir, progress
+        As for :func:`read`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import incrowd
+    >>> scans = pl.DataFrame({"user": [1, 1, 1, 2], "bssid": ["a", "b", "a", "a"],
+    ...     "time": ["2012-03-05 07:31", "2012-03-05 07:31", "2012-03-05 07:40",
+    ...              "2012-03-05 09:02"]})
+    >>> incrowd.read_visits(scans)
+    Visits(2 people, 3 visits, 2 places)
+    """
+    asked = {"user": user, "time": time, "place": place, "lat": lat, "lon": lon}
+    options = _options(
+        asked, sensor=sensor, slot=slot, tz=tz, time_format=time_format, time_unit=time_unit,
+        window=window, bbox=bbox, strict=strict, max_bad=max_bad, names=names,
+        separator=separator, decimal=decimal, threads=threads, progress=progress, by_place=True,
+    )  # fmt: skip
+    with _scanned(source, all_files(source), options, None, memory, temp_dir) as reader:
+        return reader.finish_visits()
+
+
+def _options(
+    columns: Mapping[str, str | None],
+    *,
+    window: tuple[Any, Any] | None,
+    bbox: tuple[float, float, float, float] | None,
+    crs: str | None = None,
+    cell: float | None = None,
+    slot: int | None = None,
+    frame: Frame | None = None,
+    **asked: Any,
+) -> Options:
+    """Check what was asked for: whatever makes no sense is said before anything is read."""
     limits = Limits(_window(window), _box(bbox), None if crs is None else area_of_use(crs))
-    # Whatever makes no sense is said before anything is read.
     Frame(cell=100.0 if cell is None else cell, slot=60 if slot is None else slot)
-    if tz is not None:
-        find_zone(tz)
-    if len(decimal) != 1:
-        raise ArgumentError(f"the decimal mark must be one character, not {decimal!r}")
+    if asked["tz"] is not None:
+        find_zone(asked["tz"])
+    if len(asked["decimal"]) != 1:
+        raise ArgumentError(f"the decimal mark must be one character, not {asked['decimal']!r}")
+    threads, max_bad = asked["threads"], asked["max_bad"]
     if threads is not None and threads < 1:
         raise ArgumentError(f"threads must be at least 1, not {threads!r}")
     if not 0 <= max_bad <= 1:
         raise ArgumentError(f"max_bad is a share from 0 to 1, not {max_bad!r}")
-    if frame is not None and (crs, cell, slot) != (None, None, None):
-        raise ArgumentError("a frame is a whole grid; give it, or crs, cell and slot, not both")
-    options = Options(
-        {
-            "user": user, "time": time, "lat": lat, "lon": lon, "x": x, "y": y,
-            "place": place, "geometry": geometry,
-        },
-        sensor, crs, cell, slot, frame, tz, time_format, time_unit, limits, strict, max_bad,
-        names, separator, decimal, threads or os.cpu_count() or 1, progress,
-    )  # fmt: skip
-    files = _files(source)
-    if files is not None and len(files) == 1 and _is_saved(files[0]):
-        return load(files[0])
+    asked["threads"] = threads or os.cpu_count() or 1
+    return Options(
+        columns=columns, crs=crs, cell=cell, slot=slot, frame=frame, limits=limits, **asked
+    )
+
+
+@contextlib.contextmanager
+def _scanned(
+    source: Any,
+    files: list[Path] | None,
+    options: Options,
+    cells: Any,
+    memory: str | float | None,
+    temp_dir: str | os.PathLike[str] | None,
+) -> Iterator[Reader]:
+    """Give a reader that has seen all rows."""
     share = Memory.of(memory)
     with opened(share, options.threads, temp_dir) as connection:
         table = None if cells is None else read_cells(connection, cells)
         staging = Staging(connection, share.rows, options.threads)
         reader = Reader(connection, options, files, table, staging)
         reader.scan([None] if files is None else files, source)
-        return reader.finish()
-
-
-def _files(source: Any) -> list[Path] | None:
-    """Give the files to read; None for a frame."""
-    if isinstance(source, str | os.PathLike):
-        return files_of(source)
-    if isinstance(source, list | tuple) and source:
-        if not all(isinstance(one, str | os.PathLike) for one in source):
-            raise ArgumentError("a list to read is a list of paths")
-        return [path for one in source for path in files_of(one)]
-    return None
+        yield reader
 
 
 def _is_saved(path: Path) -> bool:

@@ -29,6 +29,7 @@ from incrowd.data.reading.textfile import watched
 from incrowd.data.report import Reading
 from incrowd.data.sidecar import frame_of
 from incrowd.data.trajectories import Trajectories
+from incrowd.data.visits import Visits
 from incrowd.errors import (
     ArgumentError,
     ColumnError,
@@ -64,6 +65,8 @@ class Options:
     decimal: str
     threads: int
     progress: Callable[[int], None] | None
+    by_place: bool = False
+    """Whether a row tells a place, and where that lies does not matter."""
 
 
 class Reader:
@@ -117,8 +120,14 @@ class Reader:
 
     def _scan_one(self, source: Source) -> None:
         options, intake = self._options, self._intake
+        # Positions that nobody asks for are not looked at.
+        placed = intake.cells is not None or (options.by_place and options.limits.bbox is None)
         columns = find_columns(
-            list(source.kinds), options.columns, where=source.name, cells=intake.cells is not None
+            list(source.kinds),
+            options.columns,
+            where=source.name,
+            cells=placed,
+            placed=options.by_place,
         )
         refuse_nested(source.kinds, columns, source.name)
         self._note_columns(columns, source)
@@ -142,7 +151,9 @@ class Reader:
         options = self._options
         epoch = self._epoch(source, columns["time"])
         usual = (epoch, options.time_format, options.sensor, options.decimal)
-        if source.text is not None and source.path is not None and usual == (None, None, None, "."):
+        # A line without a place is as plain as others, but no visit.
+        quick = usual == (None, None, None, ".") and not options.by_place
+        if source.text is not None and source.path is not None and quick:
             done = yield from plain_rows(source.path, source.text, columns, options.threads)
             if done is None:
                 return
@@ -155,7 +166,7 @@ class Reader:
             time_format=options.time_format,
             decimal=options.decimal,
             sensor=options.sensor,
-            place_needed=self._intake.cells is not None,
+            place_needed=self._intake.cells is not None or options.by_place,
         )
         yield from self._connection.sql(query).to_arrow_reader(_BATCH)
 
@@ -210,6 +221,35 @@ class Reader:
 
     def finish(self) -> Trajectories:
         """Choose the grid, sort, and make the trajectories."""
+        self._check()
+        frame = self._choose_frame()
+        if self._metres:
+            rows = self._staging.finish(
+                lambda a, b: (frame.snap(a), frame.snap(b)), self._origin(frame)
+            )
+        else:
+            rows = self._staging.finish(frame.cells, self._origin(frame))
+        return self._assemble(rows, frame)
+
+    def finish_visits(self) -> Visits:
+        """Sort, and make visits: places and slots, wherever the places lie."""
+        self._check()
+        nowhere = Frame(None, slot=self._intake.slot, origin=self._first_day())
+        rows = self._staging.finish(
+            lambda a, _: (np.zeros(len(a), np.int32),) * 2, self._origin(nowhere), by_place=True
+        )
+        assert rows.place is not None  # noqa: S101  a row without a place is bad
+        offsets = np.concatenate([[0], np.cumsum(rows.counts)]).astype(np.int64)
+        return Visits(
+            rows.place.astype(np.int64),
+            rows.t.astype(np.int64),
+            offsets,
+            people=self._intake.people.names(),
+            places=self._intake.places.names(),
+        )
+
+    def _check(self) -> None:
+        """Refuse what cannot be used, all in all."""
         options, intake = self._options, self._intake
         if intake.rows == 0:
             raise UnreadableError(f"{', '.join(self._files) or 'the frame'}: no rows to read")
@@ -221,14 +261,6 @@ class Reader:
             )
         if intake.used == 0:
             raise InputError(f"no row is left of {intake.rows:,}; {intake.outside:,} lie outside")
-        frame = self._choose_frame()
-        if self._metres:
-            rows = self._staging.finish(
-                lambda a, b: (frame.snap(a), frame.snap(b)), self._origin(frame)
-            )
-        else:
-            rows = self._staging.finish(frame.cells, self._origin(frame))
-        return self._assemble(rows, frame)
 
     def _choose_frame(self) -> Frame:
         if self._frame is not None:
@@ -252,10 +284,14 @@ class Reader:
                     stacklevel=2,
                 )
             crs = local_plane(self._staging.positions)
-        slot = intake.slot
-        first = (self._staging.earliest + intake.base) * slot
-        origin = first // 86_400 * 86_400 // slot * slot
-        return Frame(crs, 100.0 if options.cell is None else options.cell, slot, origin)
+        cell = 100.0 if options.cell is None else options.cell
+        return Frame(crs, cell, intake.slot, self._first_day())
+
+    def _first_day(self) -> int:
+        """Give the midnight (UTC) before the first row, in whole slots."""
+        slot = self._intake.slot
+        first = (self._staging.earliest + self._intake.base) * slot
+        return first // 86_400 * 86_400 // slot * slot
 
     def _origin(self, frame: Frame) -> int:
         """Give the slot, counted from the start of the window, at which the grid starts."""

@@ -10,9 +10,9 @@ from typing import Any
 from incrowd.data.reading.columns import refuse_doubled
 from incrowd.data.reading.fields import quoted
 from incrowd.data.reading.textfile import TEXT, TextTable, packing, sniff
-from incrowd.errors import InputError, UnreadableError
+from incrowd.errors import ArgumentError, InputError, UnreadableError
 
-__all__ = ["Source", "files_of", "open_source", "open_table", "text_source"]
+__all__ = ["Source", "all_files", "files_of", "open_source", "open_table", "text_source"]
 
 _PARQUET = (".parquet", ".pq")
 _PLAIN = "incrowd_source"
@@ -68,6 +68,17 @@ def files_of(what: str | os.PathLike[str]) -> list[Path]:
     if not path.exists():
         raise UnreadableError(f"{path} does not exist")
     return [path]
+
+
+def all_files(source: Any) -> list[Path] | None:
+    """Give the files to read, of a path or a list of them; None for a frame."""
+    if isinstance(source, str | os.PathLike):
+        return files_of(source)
+    if isinstance(source, list | tuple) and source:
+        if not all(isinstance(one, str | os.PathLike) for one in source):
+            raise ArgumentError("a list to read is a list of paths")
+        return [path for one in source for path in files_of(one)]
+    return None
 
 
 def open_source(

@@ -125,7 +125,7 @@ class Staging:
         for some in pieces(len(self._spots)):
             yield self._spots.a[some], self._spots.b[some], count[some]
 
-    def finish(self, snap: Snap, origin: int) -> Sorted:
+    def finish(self, snap: Snap, origin: int, *, by_place: bool = False) -> Sorted:
         """Sort all rows.
 
         Parameters
@@ -134,23 +134,25 @@ class Staging:
             Turns coordinates into cells.
         origin
             The slot, since the earliest time allowed, that becomes slot 0.
+        by_place
+            Whether another place in the same cell and slot is a sample of its own.
         """
         if self.spilled:
             for batch in self._stored():
                 batch.a, batch.b = snap(batch.a, batch.b)
                 self._to_disk("cells", batch)
-            return self._sort_on_disk(origin)
+            return self._sort_on_disk(origin, by_place)
         with ThreadPoolExecutor(self._threads) as pool:
             x, y = self._cells(snap, pool)
             layout = self._layout(x, y)
             if sum(bits for _, _, bits in layout) <= 64:  # noqa: PLR2004  the size of a key
                 keys = self._pack(layout, x, y, pool)
                 self._forget()
-                return _sort_packed(keys, layout, origin, pool)
+                return _sort_packed(keys, layout, origin, pool, by_place)
         for batch in self._batches(x, y):
             self._to_disk("cells", batch)
         self._forget()
-        return self._sort_on_disk(origin)
+        return self._sort_on_disk(origin, by_place)
 
     def _cells(self, snap: Snap, pool: ThreadPoolExecutor) -> tuple[Ints, Ints]:
         """Give the cell of each position, and let the coordinates go."""
@@ -237,7 +239,7 @@ class Staging:
         self._connection.execute(f"INSERT INTO {name} SELECT * FROM incoming")
         self._connection.unregister("incoming")
 
-    def _sort_on_disk(self, origin: int) -> Sorted:
+    def _sort_on_disk(self, origin: int, by_place: bool) -> Sorted:  # noqa: FBT001
         self._connection.execute("DROP TABLE IF EXISTS rows")
         # A plain sort is what DuckDB does with the least memory; repeats are dropped here.
         query = "SELECT person, slot, a, b, place FROM cells ORDER BY ALL"
@@ -248,6 +250,7 @@ class Staging:
         for table in self._connection.sql(query).to_arrow_reader(1_000_000):
             columns = [column.to_numpy() for column in table.columns]
             fresh, other = _changes(before, columns)
+            fresh = other if by_place else fresh
             folded += int(np.count_nonzero(other & ~fresh))
             before = [column[-1:].copy() for column in columns]
             columns = [column[fresh] for column in columns]
@@ -294,10 +297,14 @@ def _slots(values: npt.NDArray[np.int64]) -> Ints:
 
 
 def _sort_packed(
-    keys: npt.NDArray[np.uint64], layout: Layout, origin: int, pool: ThreadPoolExecutor
+    keys: npt.NDArray[np.uint64],
+    layout: Layout,
+    origin: int,
+    pool: ThreadPoolExecutor,
+    by_place: bool,  # noqa: FBT001
 ) -> Sorted:
     """Sort keys, drop repeats, and take the fields out again."""
-    named = layout[-1][0] == "place"
+    named = layout[-1][0] == "place" and not by_place
     keys.sort()
     sample = keys >> np.uint64(layout[-1][2]) if named else keys
     fresh = np.ones(len(keys), np.bool_)

@@ -1,0 +1,167 @@
+"""Stays: when somebody remained within a small area, from fixes in the order of time.
+
+A window of fixes slides over a person's trace. A fix joins it if it lies within the diameter of
+every fix in it. If not, the window ends: it was a stay if it lasted long enough, and otherwise
+its first fixes go until the new one fits. A silence ends it as well.
+
+Two things spare comparisons. While the box around window and fix has a short enough diagonal,
+everything fits. And fixes are boxed 64 at a time, so that of a long window only the parts that may
+be too far are looked at fix by fix.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.compiled import Ints, compiled, inner
+from incrowd.threads import on_threads
+
+__all__ = ["FARTHEST", "square", "stays_of"]
+
+PART = 64
+"""How many fixes are boxed together."""
+FARTHEST = 2**30
+"""No diameter has as many cells, so that squares fit into 64 bits."""
+BLOCK = 16
+"""How many people are looked through at a time."""
+Cells = NDArray[np.int32]
+Boxes = NDArray[np.int32]
+
+
+def stays_of(
+    fixes: tuple[Cells, Cells, Cells],
+    offsets: Ints,
+    limits: tuple[int, int, int],
+    threads: int,
+    tell: object = None,
+) -> tuple[Ints, Ints, Ints]:
+    """Find the stays of everybody.
+
+    Parameters
+    ----------
+    fixes
+        Cells (x, y) and slots, in the order of time.
+    offsets
+        Where each person's fixes start, and where the last one's end.
+    limits
+        The square of the diameter in cells, how many slots a stay takes at least, and how many
+        slots between two fixes end it.
+    tell
+        Called with the number of people done.
+
+    Returns
+    -------
+    Of each stay the person, its first fix and its last, in the order of people and time.
+    """
+    x, y, _ = fixes
+    boxes = _boxed(x, y)
+    people = len(offsets) - 1
+
+    def work(first: int) -> tuple[Ints, Ints, Ints]:
+        last = min(first + BLOCK, people)
+        found: tuple[Ints, Ints, Ints] = _stays(
+            fixes, offsets[first : last + 1], first, boxes, limits
+        )
+        return found
+
+    parts = []
+    for done, part in enumerate(on_threads(threads, work, range(0, people, BLOCK)), 1):
+        parts.append(part)
+        if callable(tell):
+            tell(min(done * BLOCK, people), people)
+    none = np.zeros(0, np.int64)
+    who, first, last = (np.concatenate([none, *column]) for column in zip(*parts, strict=True))
+    return who, first, last
+
+
+@compiled
+def _boxed(x: Cells, y: Cells) -> Boxes:
+    """Give the box around each part of the fixes: x from, x to, y from, y to."""
+    parts = (len(x) + PART - 1) // PART
+    boxes = np.empty((parts, 4), np.int32)
+    for part in range(parts):
+        some = slice(part * PART, min((part + 1) * PART, len(x)))
+        boxes[part] = x[some].min(), x[some].max(), y[some].min(), y[some].max()
+    return boxes
+
+
+@inner
+def square(a: int, b: int) -> int:
+    """Give the square of a distance; of one beyond all limits, something beyond them."""
+    if max(abs(a), abs(b)) > FARTHEST:
+        return np.int64(2) * FARTHEST * FARTHEST
+    return np.int64(a) * np.int64(a) + np.int64(b) * np.int64(b)
+
+
+@inner
+def _last_too_far(x: Cells, y: Cells, first: int, fix: int, boxes: Boxes, limit: int) -> int:
+    """Give the last fix of a window (from `first` up to `fix`) that is too far from it, or -1."""
+    at = fix - 1
+    while at >= first:
+        part = at // PART
+        if (at + 1) % PART == 0 and part * PART >= first:
+            wide = max(np.int64(x[fix]) - boxes[part, 0], np.int64(boxes[part, 1]) - x[fix])
+            high = max(np.int64(y[fix]) - boxes[part, 2], np.int64(boxes[part, 3]) - y[fix])
+            if square(wide, high) <= limit:
+                at -= PART
+                continue
+        if square(np.int64(x[fix]) - x[at], np.int64(y[fix]) - y[at]) > limit:
+            return at
+        at -= 1
+    return -1
+
+
+@inner
+def _around(x: Cells, y: Cells, first: int, last: int, boxes: Boxes, box: Ints) -> None:
+    """Write the box around some fixes, the last one included."""
+    box[0], box[1], box[2], box[3] = x[last], x[last], y[last], y[last]
+    at = first
+    while at <= last:
+        part = at // PART
+        if at % PART == 0 and at + PART - 1 <= last:
+            box[0], box[1] = min(box[0], boxes[part, 0]), max(box[1], boxes[part, 1])
+            box[2], box[3] = min(box[2], boxes[part, 2]), max(box[3], boxes[part, 3])
+            at += PART
+            continue
+        box[0], box[1] = min(box[0], x[at]), max(box[1], x[at])
+        box[2], box[3] = min(box[2], y[at]), max(box[3], y[at])
+        at += 1
+
+
+@compiled
+def _stays(
+    fixes: tuple[Cells, Cells, Cells],
+    offsets: Ints,
+    base: int,
+    boxes: Boxes,
+    limits: tuple[int, int, int],
+) -> tuple[Ints, Ints, Ints]:
+    """Find the stays of some people."""
+    x, y, t = fixes
+    limit, least, silence = limits
+    room = (offsets[-1] - offsets[0]) // 2 + 1
+    who, first, last = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+    found, box = 0, np.empty(4, np.int64)
+    for person in range(len(offsets) - 1):
+        start, end = offsets[person], offsets[person + 1]
+        for fix in range(start, end + 1):
+            over = fix == end or (fix > start and t[fix] - t[fix - 1] >= silence)
+            far = fix - 1 if over else -1
+            if not over and start < fix:
+                wide = max(box[1], x[fix]) - min(box[0], x[fix])
+                high = max(box[3], y[fix]) - min(box[2], y[fix])
+                if square(wide, high) > limit:
+                    far = _last_too_far(x, y, start, fix, boxes, limit)
+            if far >= 0 and fix > start:
+                if t[fix - 1] - t[start] >= least:
+                    who[found], first[found], last[found] = base + person, start, fix - 1
+                    found += 1
+                    start = fix
+                else:
+                    start = far + 1
+            if fix < end:
+                if far >= 0 or fix == start:
+                    _around(x, y, start, fix, boxes, box)
+                else:
+                    box[0], box[1] = min(box[0], x[fix]), max(box[1], x[fix])
+                    box[2], box[3] = min(box[2], y[fix]), max(box[3], y[fix])
+    return who[:found].copy(), first[:found].copy(), last[:found].copy()
