@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from incrowd.measure.gaps import k_gap
     from incrowd.measure.pois import PointsOfInterest, points_of_interest
     from incrowd.measure.stretch import Stretch
+    from incrowd.measure.traces import Trace, traces
     from incrowd.measure.uniqueness import Uniqueness, uniqueness
     from incrowd.protect.glove import Release, glove
 
@@ -37,6 +38,7 @@ _HOME = {
     "PointsOfInterest": "incrowd.measure.pois",
     "Release": "incrowd.protect.glove",
     "Stretch": "incrowd.measure.stretch",
+    "Trace": "incrowd.measure.traces",
     "Trajectories": "incrowd.data.trajectories",
     "Uniqueness": "incrowd.measure.uniqueness",
     "Verification": "incrowd.evaluate.verification",
@@ -51,6 +53,7 @@ _HOME = {
     "risk": "incrowd.attack.risk",
     "select": "incrowd.data.selecting",
     "synthesize": "incrowd.data.synthesize",
+    "traces": "incrowd.measure.traces",
     "uniqueness": "incrowd.measure.uniqueness",
     "verify": "incrowd.evaluate.verify",
     "visits": "incrowd.data.visits",
@@ -67,6 +70,7 @@ __all__ = [
     "PointsOfInterest",
     "Release",
     "Stretch",
+    "Trace",
     "Trajectories",
     "Uniqueness",
     "Verification",
@@ -81,6 +85,7 @@ __all__ = [
     "risk",
     "select",
     "synthesize",
+    "traces",
     "uniqueness",
     "verify",
     "visits",

@@ -79,12 +79,13 @@ def write_people(table: "pl.DataFrame", output: "Path", *, overwrite: bool) -> N
 def say_if_first(kernel: str = "measure.search", takes: str = "two minutes") -> None:
     """Tell why nothing seems to happen, where kernels were never compiled before.
 
-    The kernel is known by its module, and has its name.
+    The kernel is known by its module, and has its name unless another one is told after a colon.
     """
     from incrowd.compiled import is_kept
 
-    module = importlib.import_module(f"incrowd.{kernel}")
-    if not is_kept(getattr(module, kernel.rpartition(".")[2])):
+    module, _, name = kernel.partition(":")
+    home = importlib.import_module(f"incrowd.{module}")
+    if not is_kept(getattr(home, name or module.rpartition(".")[2])):
         say(f"The kernels are compiled first, once on every machine; that takes about {takes}.")
 
 
@@ -136,9 +137,15 @@ def progress(what: str, unit: str) -> Iterator[Callable[..., None]]:
         task = bar.add_task(what, total=None, count="")
 
         def update(done: int, total: int | None = None) -> None:
-            bar.update(task, completed=done, total=total, count=f"{done:,} {unit}")
+            bar.update(task, completed=done, total=total, count=_counted(done, unit))
 
         yield update
+
+
+def _counted(number: int, unit: str) -> str:
+    """Give a number with its unit, which is said of several, as one says it of one."""
+    one = "person" if unit == "people" else unit.removesuffix("s")
+    return f"{number:,} {one if number == 1 else unit}"
 
 
 def _plain(what: str, unit: str) -> Callable[..., None]:
@@ -151,7 +158,7 @@ def _plain(what: str, unit: str) -> Callable[..., None]:
         if first is None and done > 0:
             first = now, done
         if now - last > _PATIENCE:
-            last, text = now, f"{what}: {done:,} {unit}"
+            last, text = now, f"{what}: {_counted(done, unit)}"
             if total:
                 text += f" of {total:,}"
             if total and first and first[1] < done < total:

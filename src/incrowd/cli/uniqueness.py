@@ -1,0 +1,355 @@
+"""``incrowd uniqueness``: how few points tell a person from everybody else."""
+
+import json
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incrowd.cli.console import once_begun, progress
+from incrowd.cli.measure import WIDTH
+from incrowd.cli.options import AsJson, Source, numbers_of, reads_data
+from incrowd.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from incrowd.measure.traces import Trace
+    from incrowd.measure.uniqueness import Uniqueness
+
+__all__ = ["lines_of", "measured", "uniqueness"]
+
+_POI = "Points of interest (of GPS)"
+KINDS = {"spatio_temporal": "both", "spatial": "place", "temporal": "time"}
+VALUES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+"""Where the distributions of figure 3 are shown."""
+SHOWN = 4
+"""How many points per-person figures are for."""
+
+
+@reads_data
+def uniqueness(
+    source: Source,
+    points: Annotated[
+        str, typer.Option("--points", help="How many points are known.", metavar="P,...")
+    ] = "1,2,3,4,5,6,7,8,9,10,11,12",
+    minutes: Annotated[float, typer.Option(help="How long a slot of time is.", metavar="MIN")] = 60,
+    draws: Annotated[int, typer.Option(min=1, help="Random sub-traces for each number.")] = 2500,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same draws.")] = 0,
+    each: Annotated[
+        int, typer.Option(min=0, help="Also draw so many of each person, of 4 points.", metavar="N")
+    ] = 0,
+    by_name: Annotated[
+        bool,
+        typer.Option("--by-name", help="Places have names; where they lie is not looked at."),
+    ] = False,
+    pois: Annotated[
+        bool, typer.Option("--pois", help="Places are where people stayed.", rich_help_panel=_POI)
+    ] = False,
+    diameter: Annotated[
+        float, typer.Option(help="Of a POI.", metavar="M", rich_help_panel=_POI)
+    ] = 250,
+    stay: Annotated[
+        float, typer.Option(help="Shortest stay.", metavar="MIN", rich_help_panel=_POI)
+    ] = 30,
+    gap: Annotated[
+        float | None,
+        typer.Option(
+            help="A silence of so long ends a stay; as long as a stay unless given.",
+            metavar="MIN",
+            rich_help_panel=_POI,
+        ),
+    ] = None,
+    mechanisms: Annotated[
+        bool, typer.Option("--mechanisms", help="Also show what each mechanism changes.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find how many people a few random points of their traces tell from everybody else.
+
+    A table with a column `sensor` is taken sensor by sensor: gps by where people stayed, others by
+    the places that they name.
+
+    Example:  `incrowd uniqueness campus.parquet --points 1,2,4,8 --mechanisms`
+    """
+    wanted = numbers_of(points, "1,2,4,8")
+    if wanted[0] < 1:
+        raise ArgumentError(f"--points must be at least 1, not {wanted[0]}")
+    poi = {"diameter": diameter, "stay": stay, "gap": gap}
+    found = _traces(source, minutes, poi, by_name=by_name, pois=pois)
+    threads = source.reading["threads"]
+    with progress("Drawing", "traces") as update:
+        told = once_begun(update, "measure.holders:_count", "half a minute")
+        all_of_it = measured(
+            found, wanted, draws=draws, seed=seed, each=each, threads=threads, progress=told
+        )
+    changes = None
+    if mechanisms:
+        from incrowd.evaluate.effects import effects
+
+        with progress("Protecting", "traces") as update:
+            changes = effects(
+                found, poi, minutes, draws=draws, seed=seed, threads=threads, progress=update
+            )
+    if as_json:
+        about = _plain(all_of_it) | {"minutes": minutes, "draws": draws, "seed": seed}
+        if changes is not None:
+            about["mechanisms"] = changes.to_dicts()
+        print(json.dumps(about, indent=2))
+        return
+    print("\n".join(lines_of(all_of_it, minutes, draws)))
+    if changes is not None:
+        from incrowd.cli.effects import lines_of as changed
+
+        print("\n".join(["", *changed(changes)]))
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was found of one sensor (or of all of them together).
+
+    Attributes
+    ----------
+    people, visits, places
+        How many there are.
+    random, frequent
+        Uniqueness by kind of trace: of random points, and of the most frequent ones.
+    each
+        Of every person, by kind, if asked for.
+    per_person, per_place
+        The shares of people with more places, and of places with more people, than `VALUES`.
+    """
+
+    people: int
+    visits: int
+    places: int
+    random: dict[str, "Uniqueness"]
+    frequent: dict[str, "Uniqueness"]
+    each: dict[str, "Uniqueness"]
+    per_person: list[float]
+    per_place: list[float]
+
+
+def _traces(
+    source: Source, minutes: float, poi: dict[str, Any], *, by_name: bool, pois: bool
+) -> dict[str, "Trace"]:
+    """Read the data, sensor by sensor if it has several."""
+    from incrowd.data.reading import sensors_of
+    from incrowd.measure.traces import FINE, met_at, stayed, traces
+
+    if by_name and pois:
+        raise ArgumentError("--by-name and --pois exclude each other: a place is one or the other")
+    wanted = source.reading["sensor"]
+    names = [wanted] if wanted else sensors_of(source.path)
+    if names or by_name:
+        chosen = [name for name, value in source.selecting.items() if value and name != "zone"]
+        if chosen:
+            raise ArgumentError(
+                f"which part to take ({', '.join(chosen)}) cannot be chosen where places are taken "
+                "by their names; choose it before, with incrowd convert, or give --bbox"
+            )
+        reading = {name: value for name, value in source.reading.items() if name != "sensor"}
+        with progress("Reading", "rows") as update:
+            how: dict[str, Any] = {"minutes": minutes, **poi, "progress": update, **reading}
+            if not names:
+                return traces({"data": source.path}, pois=(), **how)
+            return traces(source.path, sensors=names, pois=names if pois else ("gps",), **how)
+    if pois and source.reading["cell"] is None:
+        source.reading["cell"] = FINE
+    data = source.read()
+    if pois:
+        return {"data": stayed(data, minutes, **poi)}
+    return {"data": met_at(data, minutes)}
+
+
+def measured(
+    traces: dict[str, "Trace"],
+    wanted: list[int],
+    *,
+    draws: int,
+    seed: int = 0,
+    each: int = 0,
+    threads: int | None = None,
+    progress: Any = None,
+) -> dict[str, Measured]:
+    """Measure each sensor and, by place, all of them together."""
+    import incrowd
+
+    tell = progress or (lambda *_: None)
+    sure: dict[str, Any] = {"draws": draws, "seed": seed, "threads": threads}
+    total, done, found = 3 * len(traces), 0, {}
+    for name, trace in traces.items():
+        random, frequent, every = {}, {}, {}
+        for kind in KINDS:
+            tell(done, total)
+            random[kind] = incrowd.uniqueness(trace.visits, wanted, kind=kind, **trace.how, **sure)
+            if kind != "spatio_temporal":
+                frequent[kind] = incrowd.uniqueness(
+                    trace.visits, wanted, kind=kind, model="deterministic", threads=threads,
+                    **trace.how,
+                )  # fmt: skip
+            if each:
+                every[kind] = incrowd.uniqueness(
+                    trace.visits, SHOWN, kind=kind, each=each, **trace.how, **sure
+                )
+            done += 1
+        found[name] = Measured(*_sizes(trace), random, frequent, every, *_spread(trace))
+    tell(done, total)
+    if len(traces) > 1:
+        number = len(traces)
+        together = [p for p in wanted if p % number == 0] or [number]
+        all_visits = {name: trace.visits for name, trace in traces.items()}
+        both = incrowd.uniqueness(all_visits, together, kind="spatial", **sure)
+        people = int(both.table["people"][0] + both.table["left_out"][0])
+        found["together"] = Measured(people, 0, 0, {"spatial": both}, {}, {}, [], [])
+    return found
+
+
+def _sizes(trace: "Trace") -> tuple[int, int, int]:
+    import numpy as np
+
+    visits = trace.visits
+    return len(visits), len(visits.place), len(np.unique(visits.place))
+
+
+def _spread(trace: "Trace") -> tuple[list[float], list[float]]:
+    import numpy as np
+
+    from incrowd.measure.points import points_of
+    from incrowd.measure.spread import exceeding, people_at, places_of
+
+    places = points_of(trace.visits, "spatial")
+    values = np.array(VALUES)
+    return (
+        exceeding(places_of(places), values).tolist(),
+        exceeding(people_at(places), values).tolist(),
+    )
+
+
+def lines_of(found: dict[str, Measured], minutes: float, draws: int) -> list[str]:
+    """Say it in lines: tables, and what they mean."""
+    single = {name: one for name, one in found.items() if name != "together"}
+    lines = [f"{'sensor':<12}{'people':>10}{'visits':>14}{'places':>10}"]
+    for name, one in single.items():
+        lines.append(f"{name:<12}{one.people:>10,}{one.visits:>14,}{one.places:>10,}")
+    lines += ["", *_random(single, minutes, draws), "", *_frequent(single)]
+    if "together" in found:
+        lines += ["", *_together(found["together"], single)]
+    if any(one.each for one in single.values()):
+        lines += ["", *_people(single)]
+    return [*lines, "", *_distributions(single)]
+
+
+def _random(single: dict[str, Measured], minutes: float, draws: int) -> list[str]:
+    """Say how unique random points are."""
+    lines = [
+        "Random points: per cent of sub-traces that one person alone has",
+        f"{'':<8}" + "".join(f"{name:^24}" for name in single),
+        f"{'points':<8}" + "".join(f"{head:>8}" for _ in single for head in KINDS.values()),
+    ]
+    tables = [one.random[kind].table for one in single.values() for kind in KINDS]
+    for i, p in enumerate(tables[0]["points"]):
+        lines.append(f"{p:<8}" + "".join(_percent(table["share"][i], 8) for table in tables))
+    left = {
+        f"{name} ({KINDS[kind]})": int(one.random[kind].table["left_out"].max())  # type: ignore[arg-type]
+        for name, one in single.items()
+        for kind in KINDS
+    }
+    most = ", ".join(f"{number:,} of {name}" for name, number in left.items() if number)
+    widths = [(table["high"] - table["low"]).drop_nulls().to_list() for table in tables]
+    wide = max((width / 2 for column in widths for width in column), default=0)
+    meaning = (
+        f"Of random people, so many random points: places and slots of {minutes:g} min (both), "
+        f"places, or slots in which enough places were met (time). {draws:,} draws each; the share "
+        f"of all sub-traces is within {wide * 100:.1f} points of these, 19 times of 20."
+    )
+    if most:
+        meaning += f" People with fewer points are left out: up to {most}."
+    return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
+
+
+def _frequent(single: dict[str, Measured]) -> list[str]:
+    """Say how unique the most frequent points are."""
+    kinds = [kind for kind in KINDS if kind != "spatio_temporal"]
+    lines = [
+        "Most frequent points: per cent of people who alone have them",
+        f"{'':<8}" + "".join(f"{name:^16}" for name in single),
+        f"{'points':<8}" + "".join(f"{KINDS[kind]:>8}" for _ in single for kind in kinds),
+    ]
+    tables = [one.frequent[kind].table for one in single.values() for kind in kinds]
+    for i, p in enumerate(tables[0]["points"]):
+        lines.append(f"{p:<8}" + "".join(_percent(table["share"][i], 8) for table in tables))
+    return lines
+
+
+def _together(both: Measured, single: dict[str, Measured]) -> list[str]:
+    """Say how unique points of all sensors together are."""
+    table = both.random["spatial"].table
+    lines = [
+        f"Places of all sensors together, equally many of each ({both.people:,} people have all)",
+        f"{'points':<8}{'together':>10}" + "".join(f"{name:>10}" for name in single),
+    ]
+    for row in table.to_dicts():
+        alone = [
+            dict(zip(one.random["spatial"].table["points"], one.random["spatial"].table["share"],
+                     strict=True)).get(row["points"])
+            for one in single.values()
+        ]  # fmt: skip
+        shares = "".join(_percent(share, 10) for share in (row["share"], *alone))
+        lines.append(f"{row['points']:<8}{shares}")
+    return lines
+
+
+def _people(single: dict[str, Measured]) -> list[str]:
+    """Say how much people differ."""
+    heads = ("least", "tenth", "quarter", "median", "3 quarters", "most")
+    lines = [
+        f"People differ: per cent of each one's sub-traces of {SHOWN} points that are hers alone",
+        f"{'sensor':<12}{'points':<8}" + "".join(f"{head:>12}" for head in heads),
+    ]
+    for name, one in single.items():
+        for kind, every in one.each.items():
+            shares = every.people["share"].drop_nulls()
+            ends = [shares.quantile(q, "nearest") for q in (0, 0.1, 0.25, 0.5, 0.75, 1)]
+            lines.append(f"{name:<12}{KINDS[kind]:<8}" + "".join(_percent(end, 12) for end in ends))
+    return lines
+
+
+def _distributions(single: dict[str, Measured]) -> list[str]:
+    """Say how places are spread over people, and people over places."""
+    lines = [
+        "Per cent of people with more places, and of places with more people, than",
+        f"{'':<8}" + "".join(f"{name:^18}" for name in single),
+        f"{'':<8}" + "".join(f"{head:>9}" for _ in single for head in ("people", "places")),
+    ]
+    for i, value in enumerate(VALUES):
+        shares = [share[i] for one in single.values() for share in (one.per_person, one.per_place)]
+        if any(shares) or i == 0:
+            lines.append(f"{value:<8,}" + "".join(_percent(share, 9) for share in shares))
+    return lines
+
+
+def _percent(share: float | None, width: int) -> str:
+    return f"{'-' if share is None else f'{share * 100:.1f}':>{width}}"
+
+
+def _plain(found: dict[str, Measured]) -> dict[str, Any]:
+    """Give everything for machines."""
+    return {
+        "sensors": {
+            name: {
+                "people": one.people,
+                "visits": one.visits,
+                "places": one.places,
+                "random": {kind: which.table.to_dicts() for kind, which in one.random.items()},
+                "frequent": {kind: which.table.to_dicts() for kind, which in one.frequent.items()},
+                "each": {
+                    kind: sorted(which.people["share"].drop_nulls().to_list())
+                    for kind, which in one.each.items()
+                },
+                "more_than": list(VALUES),
+                "people_with_more_places": one.per_person,
+                "places_with_more_people": one.per_place,
+            }
+            for name, one in found.items()
+        }
+    }
