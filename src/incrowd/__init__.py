@@ -27,15 +27,26 @@ if TYPE_CHECKING:
     from incrowd.measure.stretch import Stretch
     from incrowd.measure.traces import Trace, traces
     from incrowd.measure.uniqueness import Uniqueness, uniqueness
+    from incrowd.protect.cloaking import Cloak
+    from incrowd.protect.filtering import Filter
+    from incrowd.protect.generalising import Generalise
     from incrowd.protect.glove import Release, glove
+    from incrowd.protect.mechanisms import Mechanism, Protected
+    from incrowd.protect.noise import GeoI
 
 __version__ = "0.1.0"
 
 _HOME = {
     "Attack": "incrowd.attack.attacks",
+    "Cloak": "incrowd.protect.cloaking",
     "Description": "incrowd.measure.describe",
+    "Filter": "incrowd.protect.filtering",
     "Frame": "incrowd.data.frame",
+    "Generalise": "incrowd.protect.generalising",
+    "GeoI": "incrowd.protect.noise",
+    "Mechanism": "incrowd.protect.mechanisms",
     "PointsOfInterest": "incrowd.measure.pois",
+    "Protected": "incrowd.protect.mechanisms",
     "Release": "incrowd.protect.glove",
     "Stretch": "incrowd.measure.stretch",
     "Trace": "incrowd.measure.traces",
@@ -65,9 +76,15 @@ _ROOMS = ("predict",)
 
 __all__ = [
     "Attack",
+    "Cloak",
     "Description",
+    "Filter",
     "Frame",
+    "Generalise",
+    "GeoI",
+    "Mechanism",
     "PointsOfInterest",
+    "Protected",
     "Release",
     "Stretch",
     "Trace",

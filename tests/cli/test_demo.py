@@ -18,6 +18,9 @@ class TestDemo:
         ]
         assert [line[0] for line in attacked] == ["visit", "location", "frequency"]
         assert all(float(line[5]) <= 0.5 for line in attacked)
+        unique = [line.split() for line in out.split("How unique people are")[1].splitlines()[5:9]]
+        assert [line[0] for line in unique] == ["1", "2", "4", "8"]
+        assert all(float(line[2]) == 0 for line in unique)
         assert f"the release in {folder / 'release'}." in out
         city = library.read(folder / "city.parquet")
         assert len(city) == 20

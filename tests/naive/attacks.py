@@ -23,8 +23,11 @@ def _is_near(known, hers, tolerance, *, relative):
 
 
 def frequencies(visits):
-    """Give ``(place, visits)``, most visited places first; of equals, the lower code."""
-    found = Counter(place for _, place in visits)
+    """Give ``(place, visits)``, most visited places first; of equals, the lower code.
+
+    Visits may be a Counter of places, where neither their order nor their time matters.
+    """
+    found = visits if isinstance(visits, Counter) else Counter(place for _, place in visits)
     return sorted(found.items(), key=lambda point: (-point[1], point[0]))
 
 
@@ -44,7 +47,8 @@ def knowledge(visits, attack, precision=1):
     if attack in ("frequent_location", "frequent_location_sequence"):
         return [place for place, _ in points]
     if attack == "probability":
-        return [(place, Fraction(number, len(visits))) for place, number in points]
+        total = sum(number for _, number in points)
+        return [(place, Fraction(number, total)) for place, number in points]
     return points[:2] if attack == "home_work" else points
 
 

@@ -1,21 +1,32 @@
-"""``incrowd anonymize``: hide everybody in a crowd of k, verify it, and publish it."""
+"""``incrowd anonymize``: protect a dataset, verify what was written, and publish it."""
 
 import contextlib
 import json
 import math
 import shlex
 import sys
-import textwrap
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from incrowd.cli import mechanisms
 from incrowd.cli.console import once_begun, progress, say
-from incrowd.cli.measure import WIDTH
+from incrowd.cli.mechanisms import (
+    AtMost,
+    CloakTo,
+    Epsilon,
+    Method,
+    Metres,
+    Minutes,
+    NoiseSeed,
+    mechanism_of,
+    refuse_options,
+)
 from incrowd.cli.options import AsJson, Source, in_units, reads_data
+from incrowd.cli.telling import as_plain, blur, losses_in, proof, share
 from incrowd.errors import ArgumentError, VerificationError
 
 if TYPE_CHECKING:
@@ -40,6 +51,13 @@ def anonymize(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The directory to make.", metavar="DIR")
     ],
+    method: Annotated[
+        Method,
+        typer.Option(
+            help="glove hides everybody in a crowd of k. The others hide nobody: filter drops rare "
+            "places, cloak blurs times, generalise positions and times, geo-i adds noise."
+        ),
+    ] = Method.glove,
     k: Annotated[int, typer.Option("--k", help="How many people share each record, at least.")] = 2,
     variant: Annotated[
         Variant,
@@ -65,6 +83,12 @@ def anonymize(
         float | None,
         typer.Option(help="Suppress samples longer than this; the papers use 360.", metavar="MIN"),
     ] = None,
+    at_most: AtMost = None,  # noqa: ARG001  these are read from the context
+    cloak: CloakTo = None,  # noqa: ARG001
+    metres: Metres = None,  # noqa: ARG001
+    minutes: Minutes = None,  # noqa: ARG001
+    epsilon: Epsilon = None,  # noqa: ARG001
+    noise_seed: NoiseSeed = None,  # noqa: ARG001
     form: Annotated[Format, typer.Option("--format", help="Of the rows.")] = Format.parquet,
     record: Annotated[
         Path | None,
@@ -92,10 +116,17 @@ def anonymize(
     """Hide everybody in a crowd of k (GLOVE), verify what was written, and publish it.
 
     The release gets its name only after its verification: exit status 0 if it is there, 1 if it
-    did not pass and was removed.
+    did not pass and was removed. The other methods promise no k, and their releases say so.
 
     Example:  `incrowd anonymize cdr.csv --k 2 -o release --record who.parquet`
+
+    Example:  `incrowd anonymize cdr.csv --method cloak --cloak 60 -o release`
     """
+    refuse_options(context, method.value)
+    if method is not Method.glove:
+        files = {"format": form.value, "record": record, "overwrite": overwrite}
+        _plainly(context, source, output, method.value, files, as_json=as_json)
+        return
     _refuse(k, max_space, max_time)
     import incrowd
     from incrowd.evaluate.publish import publish, refuse_places
@@ -141,9 +172,39 @@ def anonymize(
             raise
     journal.unlink(missing_ok=True)
     if as_json:
-        print(json.dumps(_plain(data, done, record), indent=2, ensure_ascii=False))
+        print(json.dumps(as_plain(data, done, record), indent=2, ensure_ascii=False))
         return
     print("\n".join([*lines_of(data, release, done), "", *_next(context, done, record)]))
+
+
+def _plainly(
+    context: typer.Context,
+    source: Source,
+    output: Path,
+    method: str,
+    files: dict[str, Any],
+    *,
+    as_json: bool,
+) -> None:
+    """Protect a dataset by a method that promises no k; verify and publish what it does promise."""
+    mechanism = mechanism_of(context, method)
+    from incrowd.evaluate.publish import publish, refuse_places
+
+    record = files["record"]
+    refuse_places(output, record=record, overwrite=files["overwrite"])
+    data = source.read()
+    with progress("Protecting", "samples"):
+        protected = mechanism.protect(data, threads=source.reading["threads"])
+    try:
+        with progress("Writing and verifying", "steps") as update:
+            done = publish(data, protected, output, progress=update, **files)
+    except VerificationError as error:
+        _refuted(error, as_json=as_json)
+    if as_json:
+        print(json.dumps(as_plain(data, done, record), indent=2, ensure_ascii=False))
+        return
+    lines = mechanisms.lines_of(data, protected, done)
+    print("\n".join([*lines, "", *_next(context, done, record)]))
 
 
 @contextlib.contextmanager
@@ -176,33 +237,15 @@ def itself() -> str:
 
 def lines_of(data: "Trajectories", release: "Release", done: "Publication") -> list[str]:
     """Say in lines what was published, what was lost and verified, and what is not promised."""
-    manifest, found, losses = done.manifest, done.verification, release.losses
-    people, samples, sizes = len(data), data.samples, manifest.sizes
+    losses, people, samples = release.losses, len(data), data.samples
+    published = done.manifest.sizes["people"]
     rows = [
-        ("people", f"{sizes['people']:,} of {people:,} are published, in {_crowds(release)}"),
-        ("people dropped", _share(losses.people_dropped, people)),
-        ("samples dropped", _share(losses.samples_dropped, samples)),
-        ("samples suppressed", _share(losses.samples_suppressed, samples)),
+        ("people", f"{published:,} of {people:,} are published, in {_crowds(release)}"),
+        ("people dropped", share(losses.people_dropped, people)),
+        ("samples dropped", share(losses.samples_dropped, samples)),
+        ("samples suppressed", share(losses.samples_suppressed, samples)),
     ]
-    if data.reading is not None and data.reading.rejects.total:
-        rejected = _share(data.reading.rejects.total, data.reading.rows)
-        rows.append(("rows not understood", f"{rejected}; incrowd describe tells why"))
-    lines = [f"{name:<22}{value}" for name, value in rows]
-    lines += _wrapped(f"{'published samples':<22}", _blur(release))
-    lines += ["", f"Verified, on the written files, {found.scope}:"]
-    for check in found.checks:
-        lines += _wrapped(f"  {check.name:<14}{'ok' if check.ok else '-':<4}", check.says)
-    lines += ["", "It holds against"]
-    for threat in manifest.holds_against:
-        lines += _wrapped("- ", threat)
-    lines.append("It does not hold against")
-    for threat in manifest.fails_against:
-        lines += _wrapped("- ", threat)
-    return lines
-
-
-def _wrapped(start: str, text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=start, subsequent_indent=" " * len(start))
+    return [*losses_in(data, rows), *blur(release.trajectories), *proof(done)]
 
 
 def _crowds(release: "Release") -> str:
@@ -261,7 +304,7 @@ def _noticing(
     return update
 
 
-def _refuted(error: VerificationError, *, as_json: bool) -> None:
+def _refuted(error: VerificationError, *, as_json: bool) -> NoReturn:
     """Say which checks failed, and end with the status for no."""
     found = error.verification
     print(
@@ -277,48 +320,6 @@ def _refuted(error: VerificationError, *, as_json: bool) -> None:
     raise typer.Exit(1) from error
 
 
-def _blur(release: "Release") -> str:
-    """Say how wide and how long published samples are."""
-    import numpy as np
-
-    trajectories = release.trajectories
-    x0, x1, y0, y1, t0, t1 = trajectories.columns
-    weight = np.repeat(trajectories.crowd, trajectories.lengths())
-    wide = np.repeat(np.maximum(x1 - x0, y1 - y0), weight) * trajectories.frame.cell / 1000
-    long = np.repeat(t1 - t0, weight) * trajectories.frame.slot / 60
-    ends = [np.quantile(of, (0.5, 0.9)) for of in (wide, long)]
-    (km, kms), (minutes, most) = ends
-    return (
-        f"half are up to {km:.3g} km wide and {minutes:,.0f} min long, nine in ten up to "
-        f"{kms:.3g} km and {most:,.0f} min"
-    )
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part:,} of {whole:,} ({part / whole:.1%})" if part else f"none of {whole:,}"
-
-
-def _plain(data: "Trajectories", done: "Publication", record: Path | None) -> dict[str, Any]:
-    """Give everything for machines."""
-    manifest = done.manifest
-    return {
-        "ok": True,
-        "release": str(done.path),
-        "record": None if record is None else str(record),
-        "people": len(data),
-        "samples": data.samples,
-        "published": dict(manifest.sizes),
-        "losses": dict(manifest.losses),
-        "method": manifest.method,
-        "settings": dict(manifest.settings),
-        "frame": dict(manifest.frame),
-        "verification": done.verification.to_dict(),
-        "holds_against": list(manifest.holds_against),
-        "fails_against": list(manifest.fails_against),
-        "reading": None if data.reading is None else data.reading.as_dict(),
-    }
-
-
 def _next(context: typer.Context, done: "Publication", record: Path | None) -> list[str]:
     """Say where everything is, and how to verify it again."""
     lines = [f"The release is in {done.path}."]
@@ -332,10 +333,8 @@ def _next(context: typer.Context, done: "Publication", record: Path | None) -> l
 
 def _reading_words(context: typer.Context) -> list[str]:
     """Give the options of reading as they were given, for a command that reads the same."""
-    own = {
-        "data", "output", "k", "variant", "reshape", "max_space", "max_time", "form", "record",
-        "checkpoint", "overwrite", "as_json",
-    }  # fmt: skip
+    own = {"data", "output", "method", "form", "record", "overwrite", "as_json"}
+    own.update(*mechanisms.OPTIONS.values())
     words: list[str] = []
     for option in context.command.params:
         source = context.get_parameter_source(option.name or "")

@@ -15,6 +15,7 @@ from incrowd.cli import (
     measure,
     predict,
     synth,
+    uniqueness,
     verify,
 )
 
@@ -53,6 +54,7 @@ for command in (
     describe.describe,
     convert.convert,
     measure.measure,
+    uniqueness.uniqueness,
     attack.attack,
     learn.learn,
     predict.predict,

@@ -5,18 +5,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from incrowd.cli import anonymize, attack, describe, measure
+from incrowd.cli import anonymize, attack, describe, measure, uniqueness
 from incrowd.cli.console import progress, say_if_first
 
 if TYPE_CHECKING:
     import polars as pl
 
     from incrowd.data.trajectories import Trajectories
+    from incrowd.data.visits import Visits
+    from incrowd.measure.uniqueness import Uniqueness
 
 __all__ = ["demo"]
 
 K, KNOWN = 2, 4
 ATTACKS = ("visit", "location", "frequency")
+POINTS = (1, 2, 4, 8)
 
 
 def demo(
@@ -55,20 +58,40 @@ def demo(
     _head(f"\nEverybody in a crowd of {K} or more, verified and published")
     print("\n".join(anonymize.lines_of(data, release, done)))
     _head("\nWhat an adversary could do, before and after")
-    print("\n".join(attack.beside(_risk(data), _risk(release.trajectories))))
+    before, after = (_everybody(one) for one in (data, release.trajectories))
+    print("\n".join(attack.beside(_risk(before), _risk(after))))
+    _head("\nHow unique people are, before and after")
+    print("\n".join(uniqueness.beside(_unique(before, data), _unique(after, data))))
     again = f"{anonymize.itself()} verify {folder} --original {file}"
     print(f"\nThe city is in {file}, the release in {folder}.\nVerify it again with:  {again}")
 
 
-def _risk(data: "Trajectories") -> "pl.DataFrame":
-    """Attack people, each of whom has a record of her own, even if it is that of her crowd."""
+def _everybody(data: "Trajectories") -> "Visits":
+    """Give the visits of people, each of whom has a record, even if it is that of her crowd."""
     import numpy as np
 
     import incrowd
 
-    everybody = data[np.repeat(np.arange(len(data)), data.crowd)]
+    return incrowd.visits(data[np.repeat(np.arange(len(data)), data.crowd)])
+
+
+def _risk(visits: "Visits") -> "pl.DataFrame":
+    """Attack people who have a record of their own."""
+    import incrowd
+
     with progress("Attacking", "people") as update:
-        return incrowd.risk(incrowd.visits(everybody), ATTACKS, KNOWN, progress=update)
+        return incrowd.risk(visits, ATTACKS, KNOWN, progress=update)
+
+
+def _unique(visits: "Visits", data: "Trajectories") -> dict[str, "Uniqueness"]:
+    """Draw points of people, by the hour."""
+    import incrowd
+
+    slots = 3600 // data.frame.slot
+    return {
+        kind: incrowd.uniqueness(visits, POINTS, kind=kind, precision=slots, met=1)
+        for kind in uniqueness.KINDS
+    }
 
 
 def _head(text: str) -> None:

@@ -98,8 +98,8 @@ def check_rows(published: Published) -> Check:
     return passed("rows", says, figures)
 
 
-def check_sizes(published: Published, manifest: Manifest) -> Check:
-    """See whether the manifest counts what is there."""
+def check_sizes(published: Published, manifest: Manifest, what: str = "crowds") -> Check:
+    """See whether the manifest counts what is there; `what` identical records are called."""
     stated = manifest.sizes if isinstance(manifest.sizes, Mapping) else {}
     counted = {
         "people": len(published.people),
@@ -111,7 +111,7 @@ def check_sizes(published: Published, manifest: Manifest) -> Check:
     if stated == counted:
         says = (
             f"The manifest's sizes are true: {counted['people']:,} people, "
-            f"{counted['samples']:,} rows, {counted['trajectories']:,} crowds."
+            f"{counted['samples']:,} rows, {counted['trajectories']:,} {what}."
         )
         return passed("sizes", says, figures)
     if stated.keys() == counted.keys() and _crowds_alike(stated, counted):

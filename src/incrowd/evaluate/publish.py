@@ -1,10 +1,10 @@
-"""`publish`: from what GLOVE made to a release on the disk, which is there verified or not at all.
+"""`publish`: from what was made to a release on the disk, which is there verified or not at all.
 
 ::
 
-    Release ──> .NAME.unverified-XXXX ──> verify, beside the original ──> NAME
-                 (hidden, same folder)     │
-                                           └──> removed, VerificationError
+    Release, ──> .NAME.unverified-XXXX ──> verify, beside the original ──> NAME
+    Protected     (hidden, same folder)     │
+                                            └──> removed, VerificationError
 
 What was verified are the bytes that are published: the directory is written, verified where it
 lies, told what was found, and then renamed. The private record, where one is asked for, is written
@@ -15,10 +15,11 @@ import contextlib
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -26,41 +27,23 @@ import incrowd
 from incrowd.data.atomic import refuse_taken, writing_error
 from incrowd.data.manifest import MANIFEST, Manifest, amend_release, read_manifest
 from incrowd.data.release import write_record, write_release
-from incrowd.errors import ArgumentError, OutputError, UnreadableError, VerificationError
+from incrowd.errors import (
+    ArgumentError,
+    OutputError,
+    PrivacyWarning,
+    UnreadableError,
+    VerificationError,
+)
+from incrowd.evaluate.offers import offered, threats
 from incrowd.evaluate.verification import Verification
 from incrowd.evaluate.verify import verify
 
 if TYPE_CHECKING:
     from incrowd.data.trajectories import Trajectories
     from incrowd.protect.glove import Release
+    from incrowd.protect.mechanisms import Protected
 
 __all__ = ["Publication", "publish", "refuse_places", "threats"]
-
-METHOD = "GLOVE"
-FAILS = (
-    (
-        "attribute inference: everybody in a crowd has the same record, so whoever knows that a "
-        "person is in it learns where she was without knowing which record is hers (k-anonymity "
-        "is not l-diversity)"
-    ),
-    (
-        "a second release of the same people: laid over this one, crowds that differ leave what "
-        "both have in common, which may be one person"
-    ),
-    (
-        "reading off extremes: every edge of a published box is that of a true sample of somebody "
-        "in the crowd"
-    ),
-    (
-        "knowledge beyond positions and times, and the question whether a person is in the data "
-        "at all"
-    ),
-)
-"""What no release of GLOVE withstands."""
-CUT = (
-    "taking every box for seen: pieces cut in time (reshape 'split') can state a time at which a "
-    "person was not seen there; the check 'witness' counts them"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +67,7 @@ class Publication:
 
 def publish(
     data: "Trajectories",
-    release: "Release",
+    release: "Release | Protected",
     path: str | os.PathLike[str],
     *,
     format: str = "parquet",  # noqa: A002  the word that users know
@@ -93,14 +76,18 @@ def publish(
     draws: int = 2500,
     progress: Callable[..., None] | None = None,
 ) -> Publication:
-    """Write what GLOVE made as a release, verify the written files, and only then name them.
+    """Write what a mechanism made as a release, verify the written files, and only then name them.
+
+    What GLOVE made is verified to be k-anonymous. What was filtered, cloaked, generalised or made
+    noisy promises no k, and the release states none: it is verified for what it does promise, and
+    says how many people have a record that nobody shares.
 
     Parameters
     ----------
     data
         What the release was made from: one person a trajectory.
     release
-        What :func:`incrowd.glove` gave.
+        What :func:`incrowd.glove` gave, or `protect` of another mechanism.
     path
         The directory to make.
     format
@@ -125,6 +112,11 @@ def publish(
     VerificationError
         If a check fails; it carries the verification.
 
+    Warns
+    -----
+    PrivacyWarning
+        If somebody has a record of her own, or no k is promised: once.
+
     Whatever is raised, nothing new is left under any name.
 
     Examples
@@ -142,26 +134,21 @@ def publish(
     """
     final, private = Path(path), None if record is None else Path(record)
     refuse_places(final, record=private, overwrite=overwrite)
-    if not len(release.trajectories):
-        raise ArgumentError(
-            "suppression left nothing: every sample exceeded the thresholds when it was merged; "
-            "no release was written (allow larger samples, or a smaller k)"
-        )
-    holds, fails = threats(release.settings)
+    offer = offered(release)
     hidden = _beside(final, "unverified")
     kept = None if private is None else _beside(private, "part")
     try:
         _, names = write_release(
             hidden,
-            release.trajectories,
-            method=METHOD,
-            settings=release.settings | {"version": incrowd.__version__},
-            losses=asdict(release.losses),
-            holds_against=holds,
-            fails_against=fails,
+            offer.trajectories,
+            method=offer.method,
+            settings=offer.settings | {"version": incrowd.__version__},
+            losses=offer.losses,
+            holds_against=offer.holds,
+            fails_against=offer.fails,
             format=format,
         )
-        who = _who(release.assignment, names)
+        who = _who(offer.assignment, names)
         found = verify(hidden, original=data, record=who, draws=draws, progress=progress)
         if not found.ok:
             wrong = "; ".join(f"{check.name}: {check.says}" for check in found.failed)
@@ -171,7 +158,7 @@ def publish(
             )
         manifest = amend_release(hidden, verified=found.to_dict())
         if kept is not None:
-            _keep(kept, release.assignment, names)
+            _keep(kept, offer.assignment, names)
         # Looked at again: something may have taken a name during a long run.
         refuse_places(final, record=private, overwrite=overwrite)
         _name(hidden, final, kept, private)
@@ -185,6 +172,15 @@ def publish(
         if kept is not None:
             with contextlib.suppress(OSError):
                 kept.unlink(missing_ok=True)
+    if found.k is None and found["k-anonymity"].figures["smallest"] > 1:
+        # Where somebody is alone, write_release has warned already.
+        least = found["k-anonymity"].figures["smallest"]
+        warnings.warn(
+            f"{offer.method} promises no k-anonymity; that every record is shared by {least:,} "
+            "people or more is chance",
+            PrivacyWarning,
+            stacklevel=2,
+        )
     return Publication(final, manifest, replace(found, path=final))
 
 
@@ -217,26 +213,6 @@ def refuse_places(final: Path, *, record: Path | None = None, overwrite: bool = 
             f"the private record is a Parquet file; name it like who.parquet, not {record.name!r}"
         )
     refuse_taken(record, overwrite=overwrite)
-
-
-def threats(settings: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Say against what a release of GLOVE holds, and against what it does not.
-
-    The attacker model of section 2.3 of the paper of 2021 (record linkage, whatever part of a
-    trajectory is known), and the limits of section 2.5.
-
-    Parameters
-    ----------
-    settings
-        Those of the release.
-    """
-    linkage = (
-        "record linkage: an adversary who knows any part, or all, of a person's original "
-        f"trajectory and wants to single out her record finds {settings['k']} identical records "
-        "or more, or none"
-    )
-    fails = FAILS if settings.get("reshape") != "split" else (*FAILS, CUT)
-    return (linkage,), fails
 
 
 def _refuse_foreign(final: Path) -> None:

@@ -30,6 +30,7 @@ from incrowd.data.manifest import Manifest
 from incrowd.evaluate.beside import Beside, Record, in_blocks
 from incrowd.evaluate.kernels import ALL, examine
 from incrowd.evaluate.members import stated_loss
+from incrowd.evaluate.plain import is_plain
 from incrowd.evaluate.verification import Check, failed, passed
 
 __all__ = ["check_boxes", "check_coverage"]
@@ -44,7 +45,7 @@ def check_coverage(beside: Beside, record: Record, manifest: Manifest) -> Check:
     published = np.repeat(record.crowd_of >= 0, lengths)
     samples, missed = int(published.sum()), int((record.missed & published).sum())
     stated = stated_loss(manifest, "samples_suppressed")
-    thresholds = [manifest.settings.get(name) for name in ("max_space", "max_time")]
+    thresholds = [manifest.settings.get(name) for name in ("max_space", "max_time", "at_most")]
     allowed = any(threshold is not None for threshold in thresholds)
     figures = {"samples": samples, "missed": missed, "stated": stated, "suppression": allowed}
     held = f"{samples - missed:,} of {samples:,} samples of published people lie in boxes of theirs"
@@ -68,7 +69,7 @@ def check_boxes(
 ) -> tuple[Check, Check]:
     """See whether every box has a witness in every member, and all its edges from members."""
     published, original = beside.published, beside.original
-    whole = manifest.settings.get("reshape") in UNCUT
+    whole = manifest.settings.get("reshape") in UNCUT or is_plain(manifest)
     people = np.flatnonzero(record.crowd_of >= 0)
     members = people[np.argsort(record.crowd_of[people], kind="stable")]
     count = np.bincount(record.crowd_of[people], minlength=len(published.sizes))

@@ -8,6 +8,7 @@ from typing import Any
 __all__ = [
     "LIMITS",
     "NAMES",
+    "PROMISED",
     "SEEDED",
     "SPLIT",
     "Check",
@@ -30,6 +31,9 @@ NAMES = (
     "linkage",
 )
 """All checks, in the order in which they are made."""
+PROMISED = (*NAMES[:4], "promise", *NAMES[4:])
+"""Those of a release that promises no k, but something else."""
+_WHOLE = ("files", "rows", "sizes", "names")
 _RECORD = ("membership", "coverage", "witness", "no invention")
 
 LIMITS = (
@@ -65,7 +69,7 @@ class Check:
     Attributes
     ----------
     name
-        One of `NAMES`.
+        One of `NAMES`, or of `PROMISED`.
     ok
         Whether it holds; None if it was not checked.
     says
@@ -104,7 +108,8 @@ class Verification:
     path
         The release.
     k
-        How many people were to share each record, at least.
+        How many people were to share each record, at least; None if the release promises nothing
+        of the kind, and nobody asked.
     checks
         Everything that was looked at, and what was not.
     limits
@@ -112,14 +117,19 @@ class Verification:
     """
 
     path: Path
-    k: int
+    k: int | None
     checks: tuple[Check, ...]
     limits: tuple[str, ...]
 
     @property
     def ok(self) -> bool:
-        """Whether k-anonymity was found to hold and no check failed."""
-        return self["k-anonymity"].ok is True and all(c.ok is not False for c in self.checks)
+        """Whether k-anonymity was found to hold and no check failed.
+
+        Of a release that promises no k, and without one to be verified (`k` is None): whether it
+        is whole and nothing that it promises failed. That is no anonymity; `claims` says so.
+        """
+        needed = ("k-anonymity",) if self.k is not None else _WHOLE
+        return all(self[name].ok is True for name in needed) and not self.failed
 
     @property
     def failed(self) -> tuple[Check, ...]:
@@ -142,6 +152,8 @@ class Verification:
             names = ", ".join(c.name for c in self.failed) or "k-anonymity was not checked"
             return f"Nothing can be claimed of this release (checked: {self.scope}): {names}."
         left = [check.name for check in self.checks if check.ok is None]
+        if self.k is None:
+            return self._plain_claims([name for name in left if name != "k-anonymity"])
         held = [f"every published record is identical to at least {several(self.k - 1, 'other')}"]
         if self["coverage"].ok:
             held.append("no sample was lost that is not counted as lost")
@@ -153,6 +165,18 @@ class Verification:
             )
         tail = f" Not checked: {', '.join(left)}." if left else ""
         return f"Checked, {self.scope}: {'; '.join(held)}.{tail}"
+
+    def _plain_claims(self, left: list[str]) -> str:
+        """Say what may be said where no k was promised."""
+        held = ["the files are whole, and count what they hold"]
+        if self["promise"].ok:
+            says = self["promise"].says.rstrip(".")
+            held.append(says[:1].lower() + says[1:])
+        if self["coverage"].ok:
+            held.append("no sample was lost that is not counted as lost")
+        tail = f" Not checked: {', '.join(left)}." if left else ""
+        crowds = self["k-anonymity"].says
+        return f"Checked, {self.scope}: {'; '.join(held)}. k-anonymity: {crowds}{tail}"
 
     def __getitem__(self, name: str) -> Check:
         """Give a check by its name."""
@@ -178,7 +202,10 @@ class Verification:
     def lines(self) -> list[str]:
         """Say everything in lines for a terminal."""
         mark = {True: "ok", False: "FAILED", None: "not checked"}
-        lines = [f"{c.name:<14}{mark[c.ok]:<13}{c.says}" for c in self.checks]
+        found = {c.name: mark[c.ok] for c in self.checks}
+        if self.k is None:
+            found["k-anonymity"] = "none"
+        lines = [f"{c.name:<14}{found[c.name]:<13}{c.says}" for c in self.checks]
         lines += ["", self.claims, "", "What a release like this cannot promise:"]
         return lines + [f"- {limit}" for limit in self.limits]
 

@@ -6,6 +6,7 @@ where one fails, those that could not mean anything then are not made.
 ::
 
     files ──> rows ──> sizes, names, k-anonymity            the release alone
+                │      (and the promise of one without k)
                 │
                 ├──> linkage                                with the original
                 └──> membership, coverage,                  with the original and the private
@@ -15,13 +16,13 @@ where one fails, those that could not mean anything then are not made.
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from incrowd.data.frame import Frame
 from incrowd.data.manifest import Manifest, read_manifest
 from incrowd.data.trajectories import Trajectories
 from incrowd.errors import ArgumentError, IncrowdError, UnreadableError
-from incrowd.evaluate.beside import BLOCKS, lay_beside, match_record, read_record
+from incrowd.evaluate.beside import BLOCKS, Beside, lay_beside, match_record, read_record
 from incrowd.evaluate.checks import (
     LEAST,
     check_files,
@@ -33,17 +34,22 @@ from incrowd.evaluate.checks import (
 )
 from incrowd.evaluate.linkage import check_linkage
 from incrowd.evaluate.members import check_membership
+from incrowd.evaluate.plain import UNSEEN, check_crowds, check_promise, is_plain, limits_of, unasked
 from incrowd.evaluate.published import Published, load
 from incrowd.evaluate.truth import UNCUT, check_boxes, check_coverage
 from incrowd.evaluate.verification import (
     LIMITS,
     NAMES,
+    PROMISED,
     SEEDED,
     SPLIT,
     Check,
     Verification,
     failed,
 )
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["verify"]
 
@@ -76,7 +82,10 @@ def verify(
         The private record of who became whom: its Parquet file, or a frame (user, trajectory,
         person).
     k
-        How many people must share each record; what the manifest states unless given.
+        How many people must share each record; what the manifest states unless given. Data that
+        was filtered, cloaked, generalised or made noisy promises no k: unless one is given, such
+        a release is verified for what it does promise, and `claims` says that this is no
+        anonymity.
     draws, points
         How often an adversary is tried for each number of samples that she knows, and up to how
         many; she is also tried with everything that there is of a person.
@@ -95,7 +104,7 @@ def verify(
     UnreadableError
         If the directory is no release.
     ArgumentError
-        If no k is known, or the original lies on another grid.
+        If no k is known where there must be one, or the original lies on another grid.
 
     Examples
     --------
@@ -127,7 +136,8 @@ def verify(
     checks = {"files": check_files(folder, manifest)}
     if not checks["files"].ok:
         return _verified(folder, manifest, k or 0, checks, "the files are not those released")
-    k = _wanted(manifest, k)
+    plain = is_plain(manifest)
+    k = None if plain and k is None else _wanted(manifest, k)
     steps = _Steps(progress, 1 + (original is not None) + 2 * (table is not None))
     try:
         published = _load(folder, manifest, steps)
@@ -137,24 +147,48 @@ def verify(
     checks["rows"] = check_rows(published)
     if not checks["rows"].ok:
         return _verified(folder, manifest, k, checks, "the rows are not what they should be")
-    checks["sizes"] = check_sizes(published, manifest)
+    checks["sizes"] = check_sizes(published, manifest, "distinct records" if plain else "crowds")
     checks["names"] = check_names(published)
-    checks["k-anonymity"] = check_k(published, manifest, k)
+    checks["k-anonymity"] = (
+        check_crowds(published) if k is None else check_k(published, manifest, k)
+    )
+    if plain:
+        checks["promise"] = check_promise(published, manifest)
     if original is None:
         return _verified(folder, manifest, k, checks, "needs the original")
     data = original if isinstance(original, Trajectories) else original(published.frame)
-    beside, found = lay_beside(published, data), None
+    beside = lay_beside(published, data)
+    file = rows_file(folder, manifest)
+    how = {"draws": draws, "points": points, "seed": seed}
+    checks |= _compared(beside, table, file, manifest, k, steps, how)
+    return _verified(folder, manifest, k, checks, "needs the private record")
+
+
+def _compared(
+    beside: Beside,
+    table: "pl.DataFrame | None",
+    file: Path,
+    manifest: Manifest,
+    k: int | None,
+    steps: "_Steps",
+    how: dict[str, Any],
+) -> dict[str, Check]:
+    """Make the checks that need the original, and those that need the private record as well."""
+    checks: dict[str, Check] = {}
+    skipped, found = unasked(manifest), None
     if table is not None:
         found = match_record(beside, table, steps)
-        checks["membership"] = check_membership(
-            beside, found, rows_file(folder, manifest), manifest
-        )
-        checks["coverage"] = check_coverage(beside, found, manifest)
-        checks["witness"], checks["no invention"] = check_boxes(beside, found, manifest, steps)
-    checks["linkage"] = check_linkage(
-        beside, found, manifest, k, draws=draws, points=points, seed=seed, progress=steps
-    )
-    return _verified(folder, manifest, k, checks, "needs the private record")
+        checks["membership"] = check_membership(beside, found, file, manifest)
+        if "coverage" not in skipped:
+            checks["coverage"] = check_coverage(beside, found, manifest)
+            checks["witness"], checks["no invention"] = check_boxes(beside, found, manifest, steps)
+    if k is None:
+        skipped["linkage"] = UNSEEN
+    elif "linkage" not in skipped:
+        checks["linkage"] = check_linkage(beside, found, manifest, k, progress=steps, **how)
+    return checks | {
+        name: Check(name, None, f"Not checked ({why}).") for name, why in skipped.items()
+    }
 
 
 class _Steps:
@@ -195,13 +229,19 @@ def _load(folder: Path, manifest: Manifest, steps: _Steps) -> Published:
 
 
 def _verified(
-    folder: Path, manifest: Manifest, k: int, checks: dict[str, Check], why: str
+    folder: Path, manifest: Manifest, k: int | None, checks: dict[str, Check], why: str
 ) -> Verification:
     """Put the checks in order; say of those not made why."""
-    made = (checks.get(name, Check(name, None, f"Not checked ({why}).")) for name in NAMES)
+    plain = is_plain(manifest)
+    names = PROMISED if plain else NAMES
+    made = (checks.get(name, Check(name, None, f"Not checked ({why}).")) for name in names)
+    if plain:
+        return Verification(folder, k, tuple(made), (*limits_of(manifest), *_guessed(manifest)))
     limits, settings = [*LIMITS], manifest.settings
     if not isinstance(settings, dict) or settings.get("reshape") not in UNCUT:
         limits.append(SPLIT)
-    if manifest.names != "random":
-        limits.append(SEEDED)
-    return Verification(folder, k, tuple(made), tuple(limits))
+    return Verification(folder, k, tuple(made), (*limits, *_guessed(manifest)))
+
+
+def _guessed(manifest: Manifest) -> tuple[str, ...]:
+    return () if manifest.names == "random" else (SEEDED,)
