@@ -1,11 +1,21 @@
 """Run benchmarks: those named, or all that take minutes.
 
-``glove``, ``risk`` and ``learning`` take long, and are run only when they are named.
+Those in `LONG` take long, and are run only when they are named.
 """
 
 import sys
 
-from benchmarks import glove, learning, reading, risk, startup, synth
+from benchmarks import (
+    glove,
+    learning,
+    mechanisms,
+    reading,
+    recognition,
+    risk,
+    startup,
+    synth,
+    uniqueness,
+)
 
 ALL = {
     "startup": startup.main,
@@ -14,8 +24,11 @@ ALL = {
     "glove": glove.main,
     "risk": risk.main,
     "learning": learning.main,
+    "uniqueness": uniqueness.main,
+    "recognition": recognition.main,
+    "mechanisms": mechanisms.main,
 }
-LONG = ("glove", "risk", "learning")
+LONG = ("glove", "risk", "learning", "uniqueness", "recognition", "mechanisms")
 
 wanted = sys.argv[1:] or [name for name in ALL if name not in LONG]
 unknown = [name for name in wanted if name not in ALL]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from incrowd import predict as predict
     from incrowd.attack.attacks import Attack
+    from incrowd.attack.recognition import Recognition, deanonymize
     from incrowd.attack.risk import risk
     from incrowd.data.frame import Frame
     from incrowd.data.reading import read, read_visits
@@ -47,6 +48,7 @@ _HOME = {
     "Mechanism": "incrowd.protect.mechanisms",
     "PointsOfInterest": "incrowd.measure.pois",
     "Protected": "incrowd.protect.mechanisms",
+    "Recognition": "incrowd.attack.recognition",
     "Release": "incrowd.protect.glove",
     "Stretch": "incrowd.measure.stretch",
     "Trace": "incrowd.measure.traces",
@@ -54,6 +56,7 @@ _HOME = {
     "Uniqueness": "incrowd.measure.uniqueness",
     "Verification": "incrowd.evaluate.verification",
     "Visits": "incrowd.data.visits",
+    "deanonymize": "incrowd.attack.recognition",
     "describe": "incrowd.measure.describe",
     "features": "incrowd.measure.features",
     "glove": "incrowd.protect.glove",
@@ -85,6 +88,7 @@ __all__ = [
     "Mechanism",
     "PointsOfInterest",
     "Protected",
+    "Recognition",
     "Release",
     "Stretch",
     "Trace",
@@ -92,6 +96,7 @@ __all__ = [
     "Uniqueness",
     "Verification",
     "Visits",
+    "deanonymize",
     "describe",
     "features",
     "glove",

@@ -10,6 +10,7 @@ import typer
 from incrowd.cli.console import once_begun, progress
 from incrowd.cli.measure import WIDTH
 from incrowd.cli.options import AsJson, Source, numbers_of, reads_data
+from incrowd.cli.sensing import ByName, Diameter, Gap, Met, Minutes, Pois, Stay, traces_of
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "beside", "lines_of", "measured", "uniqueness"]
 
-_POI = "Points of interest (of GPS)"
 KINDS = {"spatio_temporal": "both", "spatial": "place", "temporal": "time"}
 VALUES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 """Where the distributions of figure 3 are shown."""
@@ -32,33 +32,18 @@ def uniqueness(
     points: Annotated[
         str, typer.Option("--points", help="How many points are known.", metavar="P,...")
     ] = "1,2,3,4,5,6,7,8,9,10,11,12",
-    minutes: Annotated[float, typer.Option(help="How long a slot of time is.", metavar="MIN")] = 60,
+    minutes: Minutes = 60,
     draws: Annotated[int, typer.Option(min=1, help="Random sub-traces for each number.")] = 2500,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same draws.")] = 0,
     each: Annotated[
         int, typer.Option(min=0, help="Also draw so many of each person, of 4 points.", metavar="N")
     ] = 0,
-    by_name: Annotated[
-        bool,
-        typer.Option("--by-name", help="Places have names; where they lie is not looked at."),
-    ] = False,
-    pois: Annotated[
-        bool, typer.Option("--pois", help="Places are where people stayed.", rich_help_panel=_POI)
-    ] = False,
-    diameter: Annotated[
-        float, typer.Option(help="Of a POI.", metavar="M", rich_help_panel=_POI)
-    ] = 250,
-    stay: Annotated[
-        float, typer.Option(help="Shortest stay.", metavar="MIN", rich_help_panel=_POI)
-    ] = 30,
-    gap: Annotated[
-        float | None,
-        typer.Option(
-            help="A silence of so long ends a stay; as long as a stay unless given.",
-            metavar="MIN",
-            rich_help_panel=_POI,
-        ),
-    ] = None,
+    by_name: ByName = False,
+    pois: Pois = False,
+    diameter: Diameter = 250,
+    stay: Stay = 30,
+    gap: Gap = None,
+    met: Met = None,
     mechanisms: Annotated[
         bool, typer.Option("--mechanisms", help="Also show what each mechanism changes.")
     ] = False,
@@ -75,7 +60,7 @@ def uniqueness(
     if wanted[0] < 1:
         raise ArgumentError(f"--points must be at least 1, not {wanted[0]}")
     poi = {"diameter": diameter, "stay": stay, "gap": gap}
-    found = _traces(source, minutes, poi, by_name=by_name, pois=pois)
+    found = traces_of(source, minutes, poi, by_name=by_name, pois=pois, met=met)
     threads = source.reading["threads"]
     with progress("Drawing", "traces") as update:
         told = once_begun(update, "measure.holders:_count", "half a minute")
@@ -127,38 +112,6 @@ class Measured:
     each: dict[str, "Uniqueness"]
     per_person: list[float]
     per_place: list[float]
-
-
-def _traces(
-    source: Source, minutes: float, poi: dict[str, Any], *, by_name: bool, pois: bool
-) -> dict[str, "Trace"]:
-    """Read the data, sensor by sensor if it has several."""
-    from incrowd.data.reading import sensors_of
-    from incrowd.measure.traces import FINE, met_at, stayed, traces
-
-    if by_name and pois:
-        raise ArgumentError("--by-name and --pois exclude each other: a place is one or the other")
-    wanted = source.reading["sensor"]
-    names = [wanted] if wanted else sensors_of(source.path)
-    if names or by_name:
-        chosen = [name for name, value in source.selecting.items() if value and name != "zone"]
-        if chosen:
-            raise ArgumentError(
-                f"which part to take ({', '.join(chosen)}) cannot be chosen where places are taken "
-                "by their names; choose it before, with incrowd convert, or give --bbox"
-            )
-        reading = {name: value for name, value in source.reading.items() if name != "sensor"}
-        with progress("Reading", "rows") as update:
-            how: dict[str, Any] = {"minutes": minutes, **poi, "progress": update, **reading}
-            if not names:
-                return traces({"data": source.path}, pois=(), **how)
-            return traces(source.path, sensors=names, pois=names if pois else ("gps",), **how)
-    if pois and source.reading["cell"] is None:
-        source.reading["cell"] = FINE
-    data = source.read()
-    if pois:
-        return {"data": stayed(data, minutes, **poi)}
-    return {"data": met_at(data, minutes)}
 
 
 def measured(

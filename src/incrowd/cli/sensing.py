@@ -1,0 +1,92 @@
+"""Traces of one or several sensors, for the commands that work on them."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incrowd.cli.console import progress
+from incrowd.cli.options import Source
+from incrowd.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from incrowd.measure.traces import Trace
+
+__all__ = ["ByName", "Diameter", "Gap", "Met", "Minutes", "Pois", "Stay", "traces_of"]
+
+_POI, _SLOTS = "Points of interest (of GPS)", "Traces"
+
+
+def _option(panel: str, text: str, *names: str, show: str | None = None) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel=panel, metavar=show)
+
+
+Minutes = Annotated[float, _option(_SLOTS, "How long a slot of time is.", show="MIN")]
+ByName = Annotated[
+    bool, _option(_SLOTS, "Places have names; where they lie is not looked at.", "--by-name")
+]
+Met = Annotated[
+    int | None,
+    _option(
+        _SLOTS,
+        "Places in a slot that say that somebody moved: 3, and 1 for POIs, unless given.",
+        show="N",
+    ),
+]
+Pois = Annotated[bool, _option(_POI, "Places are where people stayed.", "--pois")]
+Diameter = Annotated[float, _option(_POI, "Of a POI.", show="M")]
+Stay = Annotated[float, _option(_POI, "Shortest stay.", show="MIN")]
+Gap = Annotated[
+    float | None,
+    _option(_POI, "A silence of so long ends a stay; as long as a stay unless given.", show="MIN"),
+]
+
+
+def traces_of(
+    source: Source,
+    minutes: float,
+    poi: dict[str, Any],
+    *,
+    by_name: bool = False,
+    pois: bool = False,
+    met: int | None = None,
+) -> dict[str, "Trace"]:
+    """Read the data, sensor by sensor if it has several."""
+    if by_name and pois:
+        raise ArgumentError("--by-name and --pois exclude each other: a place is one or the other")
+    if met is not None and met < 1:
+        raise ArgumentError(f"--met must be at least 1, not {met}")
+    found = _read(source, minutes, poi, by_name=by_name, pois=pois)
+    if met is None:
+        return found
+    return {name: replace(trace, met=met) for name, trace in found.items()}
+
+
+def _read(
+    source: Source, minutes: float, poi: dict[str, Any], *, by_name: bool, pois: bool
+) -> dict[str, "Trace"]:
+    from incrowd.data.reading import sensors_of
+    from incrowd.measure.traces import FINE, met_at, stayed, traces
+
+    wanted = source.reading["sensor"]
+    names = [wanted] if wanted else sensors_of(source.path)
+    if names or by_name:
+        chosen = [name for name, value in source.selecting.items() if value and name != "zone"]
+        if chosen:
+            raise ArgumentError(
+                f"which part to take ({', '.join(chosen)}) cannot be chosen where places are taken "
+                "by their names; choose it before, with incrowd convert, or give --bbox"
+            )
+        reading = {name: value for name, value in source.reading.items() if name != "sensor"}
+        with progress("Reading", "rows") as update:
+            how: dict[str, Any] = {"minutes": minutes, **poi, "progress": update, **reading}
+            if not names:
+                return traces({"data": source.path}, pois=(), **how)
+            stays = names if pois else () if by_name else ("gps",)
+            return traces(source.path, sensors=names, pois=stays, **how)
+    if pois and source.reading["cell"] is None:
+        source.reading["cell"] = FINE
+    data = source.read()
+    if pois:
+        return {"data": stayed(data, minutes, **poi)}
+    return {"data": met_at(data, minutes)}

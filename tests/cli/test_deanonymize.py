@@ -1,0 +1,190 @@
+import json
+
+import polars as pl
+import pytest
+
+import incrowd as library
+from incrowd.attack.recognition import deanonymize
+
+
+def calls(path, people):
+    """Write a file of people at antennas, one an hour."""
+    lines = ["user,timestamp,lat,lon,antenna"]
+    for user, places in people.items():
+        for hour, place in enumerate(places):
+            lines += [
+                f"{user},2012-03-05 {hour:02}:{minute},5.3,-4.0,{place}" for minute in (10, 50)
+            ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def three(tmp_path):
+    """Make three people, two of whom do the same."""
+    people = {"ann": "AAB" + "AAB", "bob": "AAB" + "AAB", "cat": "CCD" + "CDC", "dan": "A"}
+    return calls(tmp_path / "calls.csv", people)
+
+
+class TestDeanonymize:
+    def test_says_who_is_recognised_and_what_it_means(self, incrowd, three):
+        words = ("--place", "antenna", "--train", "0.5", "--n", "4")
+        status, out, err = incrowd("deanonymize", three, *words)
+        assert (status, err) == (0, "")
+        lines = out.splitlines()
+        assert lines[0].split() == ["people", "3"]
+        assert lines[1].split(maxsplit=2)[2] == "1  (nothing to train on)"
+        assert lines[3].split() == ["attacker", "n", "named", "precision", "recognised"]
+        # Ann and bob are alike, and cat is recognised.
+        rows = [line.split() for line in lines[4:10]]
+        assert [row[:-3] for row in rows] == [
+            ["top", "1"], ["2"], ["3"], ["4"], ["tfidf"], ["markov"]
+        ]  # fmt: skip
+        assert {tuple(row[-3:]) for row in rows} == {("33.3%", "100.0%", "33.3%")}
+        text = " ".join(lines)
+        assert "the first 50 % of each record" in text
+        assert "1 of 3 people (33.3%) are recognised" in text
+        assert "markov knows  how often" in out
+
+    def test_shows_some_n_and_the_last(self, incrowd, three):
+        words = ("--place", "antenna", "--attacker", "top", "--n", "7")
+        lines = incrowd("deanonymize", three, *words)[1].splitlines()
+        assert [line.split()[-4] for line in lines[4:9]] == ["1", "2", "3", "5", "7"]
+
+    def test_figures_are_those_of_the_library(self, incrowd, city):
+        words = ("--train", "0.6", "--n", "9", "--slot-minutes", "120", "--json")
+        status, out, _ = incrowd("deanonymize", city, *words)
+        found = json.loads(out)
+        visits = library.visits(library.read(city))
+        wanted = deanonymize(visits, share=0.6, n=range(1, 10), precision=120)
+        assert (status, found["people"], found["slot_s"]) == (0, wanted.people, 7200)
+        assert found["recognised"] == wanted.table.drop("people").to_dicts()
+        assert found["excluded"] == wanted.excluded
+        assert found["without_transitions"] == wanted.without_transitions
+
+    def test_takes_an_hour_unless_slots_are_longer(self, incrowd, city):
+        words = ("deanonymize", city, "--n", "1", "--attacker", "top", "--json")
+        assert json.loads(incrowd(*words)[1])["slot_s"] == 3600
+        assert json.loads(incrowd(*words, "--slot", "86400")[1])["slot_s"] == 86400
+
+    @pytest.mark.parametrize("name", ["who.csv", "who.parquet"])
+    def test_writes_who_was_taken_for_whom_and_warns(self, incrowd, three, tmp_path, name):
+        output = tmp_path / name
+        words = ("--place", "antenna", "--train", "0.5", "--n", "4", "-o", output)
+        status, _, err = incrowd("deanonymize", three, *words)
+        assert status == 0
+        assert f"wrote 18 rows to {output}" in err
+        assert f"PRIVACY WARNING: {output} holds the identifiers" in err
+        table = pl.read_csv(output) if name.endswith("csv") else pl.read_parquet(output)
+        assert table.columns == ["user", "attacker", "n", "matched"]
+        last = table.filter(pl.col("attacker") == "markov")
+        assert last.rows() == [
+            ("ann", "markov", None, None), ("bob", "markov", None, None),
+            ("cat", "markov", None, "cat"),
+        ]  # fmt: skip
+
+    def test_replaces_a_file_only_by_force(self, incrowd, three, tmp_path):
+        output = tmp_path / "who.csv"
+        output.write_text("mine")
+        words = ("deanonymize", three, "--place", "antenna", "-o", output)
+        assert incrowd(*words)[0] == 2
+        assert output.read_text() == "mine"
+        assert incrowd(*words, "--force")[0] == 0
+
+
+class TestAgainst:
+    def test_learns_from_the_other_dataset(self, incrowd, tmp_path):
+        # The places of the second are named in another order; eve is in the first only.
+        one = calls(tmp_path / "one.csv", {"eve": "AA", "ann": "AAB", "bob": "CCD"})
+        two = calls(tmp_path / "two.csv", {"bob": "DCC", "ann": "BAA"})
+        words = ("--place", "antenna", "--whole", "--json", "--n", "2")
+        found = json.loads(incrowd("deanonymize", one, "--against", two, *words)[1])
+        assert found["people"] == 2
+        assert found["excluded"]["only in the visits"] == 1
+        assert {row["recall"] for row in found["recognised"]} == {1.0}
+
+    def test_reads_both_on_one_grid(self, incrowd, tmp_path):
+        # Zoe is far away: with her the centre is another, and so would be the cells.
+        people = {"ann": (5.301, 5.302), "bob": (5.303, 5.304), "zoe": (7.9, 7.8)}
+        paths = []
+        for name, users in (("one.csv", ("ann", "bob")), ("two.csv", ("ann", "bob", "zoe"))):
+            lines = [
+                f"{user},2012-03-05 0{hour}:10,{lat},-4.0"
+                for user in users
+                for hour, lat in enumerate(people[user])
+            ]
+            (tmp_path / name).write_text("\n".join(["user,timestamp,lat,lon", *lines]) + "\n")
+            paths.append(tmp_path / name)
+        assert library.read(paths[0]).frame.crs != library.read(paths[1]).frame.crs
+        words = ("--whole", "--json", "--n", "2")
+        found = json.loads(incrowd("deanonymize", paths[0], "--against", paths[1], *words)[1])
+        assert found["excluded"]["only in what is known"] == 1
+        assert {row["recall"] for row in found["recognised"]} == {1.0}
+
+    def test_says_so(self, incrowd, three):
+        words = ("--place", "antenna", "--against", three)
+        whole = incrowd("deanonymize", three, *words, "--whole")[1]
+        assert "Somebody who has the other dataset, with names, looks at this one" in whole
+        part = " ".join(incrowd("deanonymize", three, *words)[1].split())
+        assert "has the first 70 % of each record of the other dataset" in part
+
+
+class TestHelp:
+    def test_has_an_example(self, incrowd):
+        status, out, _ = incrowd("deanonymize", "--help")
+        assert status == 0
+        assert "incrowd deanonymize cdr.csv --train 0.7" in out.split("Example:")[1]
+
+
+class TestWrongUse:
+    @pytest.mark.parametrize(
+        ("words", "text"),
+        [
+            (["--train", "1"], "the share is 1; it must be between 0 and 1"),
+            (["--train", "x"], "the share must be a number between 0 and 1, not 'x'"),
+            (["--attacker", "tops"], "there is no attacker 'tops'; did you mean 'top'?"),
+            (["--attacker", ","], "name an attacker, or several: top, tfidf, markov"),
+            (["--slot-minutes", "0.5"], "--slot-minutes 0.5 min is less than a slot"),
+            (["--whole"], "--whole needs --against"),
+            (["-o", "who.txt"], "must end in"),
+            (["--against", "none.csv"], "none.csv"),
+            (["--train", "0.01"], "nobody is left to be recognised: 4 nothing to train on"),
+        ],
+    )
+    def test_is_one_message_and_2_and_leaves_nothing(
+        self, incrowd, three, monkeypatch, words, text
+    ):
+        monkeypatch.chdir(three.parent)
+        status, out, err = incrowd("deanonymize", "calls.csv", "--place", "antenna", *words)
+        assert (status, out) == (2, "")
+        assert err.startswith("incrowd: ")
+        assert text in err
+        assert err.count("\n") == 1
+        assert list(three.parent.iterdir()) == [three]
+
+    def test_takes_sensors_one_by_one(self, incrowd, tmp_path):
+        lines = ["user,time,sensor,place,lat,lon"]
+        for user in (1, 2):
+            for hour in range(10):
+                lines.append(f"{user},2012-03-05 {hour:02}:00,gsm,cell{user},45.7{user},4.8")
+                lines.append(f"{user},2012-03-05 {hour:02}:00,wifi,home,45.7{user},4.8")
+                lines += [
+                    f"{user},2012-03-05 {hour:02}:{minute},gps,,45.7{user},4.8"
+                    for minute in (10, 30, 50)
+                ]
+        file = tmp_path / "sensors.csv"
+        file.write_text("\n".join(lines) + "\n")
+        words = ("--n", "1", "--attacker", "top")
+        status, out, err = incrowd("deanonymize", file, *words, "--json")
+        found = json.loads(out)
+        assert (status, err) == (0, "")
+        recall = {name: one["recognised"][0]["recall"] for name, one in found.items()}
+        assert recall == {"gps": 1, "gsm": 1, "wifi": 0}
+        status, out, _ = incrowd("deanonymize", file, *words)
+        assert [line for line in out.splitlines() if line in recall] == ["gps", "gsm", "wifi"]
+        output = tmp_path / "who.csv"
+        assert incrowd("deanonymize", file, *words, "-o", output)[0] == 0
+        assert output.read_text().startswith("sensor,user,attacker")
+        status, _, err = incrowd("deanonymize", file, *words, "--against", file)
+        assert status == 2
+        assert "in Python" in err
