@@ -89,7 +89,7 @@ class TestUniqueness:
         ("words", "says"),
         [
             (("--points", "0"), "at least 1"),
-            (("--points", "x"), "whole numbers"),
+            (("--points", "x"), "--points takes whole numbers"),
             (("--pois", "--by-name"), "exclude each other"),
             (("--minutes", "0.5"), "whole number"),
             (("--by-name",), "no column tells which cell"),

@@ -264,11 +264,11 @@ def in_units(option: str, value: float | None, unit: float, short: str, name: st
     return number
 
 
-def numbers_of(text: str, example: str) -> list[int]:
+def numbers_of(text: str, example: str, option: str = "--k") -> list[int]:
     """Give the numbers of an option, each once, in order."""
     try:
         return sorted({int(part) for part in text.split(",")})
     except ValueError as error:
         raise ArgumentError(
-            f"--k takes whole numbers separated by commas, like {example}, not {text!r}"
+            f"{option} takes whole numbers separated by commas, like {example}, not {text!r}"
         ) from error

@@ -56,7 +56,7 @@ def uniqueness(
 
     Example:  `incrowd uniqueness campus.parquet --points 1,2,4,8 --mechanisms`
     """
-    wanted = numbers_of(points, "1,2,4,8")
+    wanted = numbers_of(points, "1,2,4,8", "--points")
     if wanted[0] < 1:
         raise ArgumentError(f"--points must be at least 1, not {wanted[0]}")
     poi = {"diameter": diameter, "stay": stay, "gap": gap}
