@@ -24,17 +24,19 @@ def placed_samples(data):
 
 
 def filtered(people, at_most):
-    """Take away samples at places of at most so many people."""
+    """Take away samples at places of at most so many people: by name, then by rectangle."""
+    by_name, names = _without_rare(people, at_most, lambda _, place: None if place == "" else place)
+    by_box, boxes = _without_rare(by_name, at_most, lambda box, _: box[:4])
+    return by_box, names + boxes
 
-    def place_of(box, place):
-        return box[:4] if place is None else place
 
+def _without_rare(people, at_most, place_of):
     def visitors(place):
         return sum(
             crowd for _, crowd, samples in people if place in {place_of(*one) for one in samples}
         )
 
-    every = {place_of(*one) for _, _, samples in people for one in samples}
+    every = {place_of(*one) for _, _, samples in people for one in samples} - {None}
     rare = {place for place in every if visitors(place) <= at_most}
     kept = [
         (user, crowd, [one for one in samples if place_of(*one) not in rare])

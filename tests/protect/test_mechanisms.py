@@ -109,11 +109,30 @@ class TestFilter:
         protected = Filter(1).protect(Trajectories.from_boxes(far))
         assert protected.trajectories.boxes()["x0"].to_list() == [-end, -end]
 
+    def test_what_has_no_name_is_judged_by_its_cell(self):
+        data = Trajectories.from_boxes(
+            {"user": [1, 1, 2, 2], "x0": [0, 5, 0, 7], "y0": [0] * 4, "t0": [0, 1, 0, 1]}
+        )
+        named = Trajectories(
+            data.columns, data.offsets, place=np.array([0, 1, 0, 1], np.int32),
+            places=pl.Series(["mall", ""]),
+        )  # fmt: skip
+        left = Filter(1).protect(named)
+        assert left.trajectories.x0.tolist() == [0, 0]
+        assert left.losses["places_filtered"] == 2
+
+    def test_a_name_at_many_places_hides_nobody(self):
+        data = Trajectories.from_boxes({"user": [1, 2], "x0": [3, 9], "y0": [0] * 2, "t0": [0, 0]})
+        homes = Trajectories(
+            data.columns, data.offsets, place=np.zeros(2, np.int32), places=pl.Series(["home"])
+        )
+        assert len(Filter(1).protect(homes).trajectories) == 0
+
     def test_says_what_a_place_was(self):
         data = Trajectories.from_boxes({"user": [1], "x0": [0], "y0": [0], "t0": [0]})
         assert Filter(3).protect(data).settings == {"at_most": 3, "places": "cells"}
         named = Trajectories(data.columns, data.offsets, place=np.zeros(1, np.int32))
-        assert Filter(3).protect(named).settings["places"] == "places named in the data"
+        assert Filter(3).protect(named).settings["places"] == "places named in the data, and cells"
 
     @pytest.mark.parametrize("at_most", [0, -1, 2.5, True, "3", None, math.nan])
     def test_refuses_what_is_no_number_of_people(self, at_most):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from incrowd.data.vectors import Vectors
 
-__all__ = ["Visits", "visits"]
+__all__ = ["Visits", "is_named", "visits"]
 
 Longs = npt.NDArray[np.int64]
 
@@ -204,7 +204,7 @@ def visits(data: Trajectories) -> Visits:
     Visits(2 people, 3 visits, 2 places)
     """
     names = data.places
-    named = _is_named(data)
+    named = is_named(data)
     if data.place is not None and named.all():
         place = data.place.astype(np.int64)
     elif data.place is not None and named.any():
@@ -219,7 +219,7 @@ def visits(data: Trajectories) -> Visits:
     return Visits(*columns, people=data.people, places=names if named.any() else None)
 
 
-def _is_named(data: Trajectories) -> npt.NDArray[np.bool_]:
+def is_named(data: Trajectories) -> npt.NDArray[np.bool_]:
     """Tell which samples have a place with a name (numbers are names, too)."""
     if data.place is None:
         return np.zeros(data.samples, np.bool_)

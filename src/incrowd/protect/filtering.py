@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from incrowd.compiled import compiled
 from incrowd.data.trajectories import Trajectories
+from incrowd.data.visits import is_named
 from incrowd.errors import ArgumentError
 from incrowd.protect.mechanisms import LINKAGE, OTHERS, Changed, Mechanism
 
@@ -23,11 +24,10 @@ ROOM, SMALL = 4, 1 << 20
 class Filter(Mechanism):
     """Spatial filtering: take away samples at places that few different people visited.
 
-    A place is what the data names so (an antenna, an access point, a venue), and the cell of the
-    grid where it names none; where samples are larger than a cell, each rectangle that occurs is
-    a place of its own. A trajectory that stands for a crowd counts as so many people. People are
-    counted once, before anything is taken away. Whoever has no sample left is dropped, and
-    counted.
+    A place is what the data names so (an antenna, an access point, a venue). What is published is
+    the cell of the grid and not the name, so cells that few people visited (of what is left) go as
+    well; where samples are larger than a cell, each rectangle that occurs. A trajectory that stands
+    for a crowd counts as so many people. Whoever has no sample left is dropped, and counted.
 
     It protects against publishing places that hardly anybody else visits, such as most people's
     homes. It does not protect against being recognised by the places that are left, by when they
@@ -104,13 +104,19 @@ class Filter(Mechanism):
         )
 
     def _change(self, data: Trajectories, threads: int | None) -> Changed:  # noqa: ARG002
-        code, number = _codes(data)
-        people = _visitors(code, data.offsets, data.crowd, number)
-        keep = (people > self.at_most)[code]
-        offsets = np.concatenate([[0], np.cumsum(keep)])[data.offsets]
+        named = is_named(data)
+        keep, gone = np.ones(data.samples, np.bool_), 0
+        if data.place is not None and named.any():
+            rare, gone = _rare(*_dense([data.place]), data.offsets, data.crowd, self.at_most, named)
+            keep = ~rare
+        # What is published are rectangles, not names, so that these must not be rare either.
+        offsets = _kept(keep, data.offsets)
+        sides = [side[keep] for side in (data.x0, data.y0, data.x1 - data.x0, data.y1 - data.y0)]
+        rare, more = _rare(*_dense(sides), offsets, data.crowd, self.at_most)
+        keep[np.flatnonzero(keep)[rare]] = False
         made = Trajectories(
             tuple(column[keep] for column in data.columns),
-            offsets,
+            _kept(keep, data.offsets),
             data.frame,
             people=data.people,
             crowd=data.crowd,
@@ -118,21 +124,35 @@ class Filter(Mechanism):
             places=data.places,
             reading=data.reading,
         )
-        what = "cells" if data.place is None else "places named in the data"
-        gone = (("places_filtered", int(((people > 0) & (people <= self.at_most)).sum())),)
+        what = "places named in the data, and cells" if named.any() else "cells"
         return Changed(
             made,
             suppressed=data.samples - made.samples,
-            more=gone,
+            more=(("places_filtered", gone + more),),
             settings=(("places", what),),
         )
 
 
-def _codes(data: Trajectories) -> tuple[Longs, int]:
-    """Give the place of each sample a number, and how many numbers there may be."""
-    if data.place is not None:
-        return _dense([data.place])
-    return _dense([data.x0, data.y0, data.x1 - data.x0, data.y1 - data.y0])
+def _kept(keep: NDArray[np.bool_], offsets: Longs) -> Longs:
+    """Give where each person's samples start once others are gone."""
+    cut: Longs = np.concatenate([[0], np.cumsum(keep)])[offsets]
+    return cut
+
+
+def _rare(
+    code: Longs,
+    number: int,
+    offsets: Longs,
+    crowd: NDArray[np.int32],
+    at_most: int,
+    counted: NDArray[np.bool_] | None = None,
+) -> tuple[NDArray[np.bool_], int]:
+    """Tell which samples are at places of few people, and how many such places there are."""
+    people = _visitors(code, offsets, crowd, number)
+    rare = (people <= at_most)[code]
+    if counted is not None:
+        rare &= counted
+    return rare, len(np.unique(code[rare]))
 
 
 def _dense(columns: list[NDArray[Any]]) -> tuple[Longs, int]:
