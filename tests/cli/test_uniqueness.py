@@ -85,9 +85,34 @@ class TestUniqueness:
         _, other, _ = incrowd("uniqueness", campus, "--sensor", "gps", *words)
         assert json.loads(out)["sensors"]["data"] == json.loads(other)["sensors"]["gps"]
 
+    def test_leaves_out_a_sensor_that_tells_nothing(self, incrowd, campus, tmp_path):
+        file = tmp_path / "few.parquet"
+        rows = pl.read_parquet(campus)
+        few = rows.filter(sensor="gps").group_by("user").head(2).select(rows.columns)
+        pl.concat([few, rows.filter(sensor="gsm")]).write_parquet(file)
+        status, out, err = incrowd("uniqueness", file, "--points", "1,2", "--exact")
+        assert (status, err) == (
+            0, "note: gps is left out: nobody stays anywhere for long enough\n",
+        )  # fmt: skip
+        assert "All sub-traces, exactly" in out
+        status, _, err = incrowd("uniqueness", file, "--sensor", "gps")
+        assert status == 2
+        assert err == "incrowd: gps: nobody stays anywhere for long enough\n"
+
+    def test_the_interval_reaches_as_far_as_it_says(self, incrowd, city):
+        words = ("--points", "4", "--draws", "5")
+        _, out, _ = incrowd("uniqueness", city, *words)
+        found = json.loads(incrowd("uniqueness", city, *words, "--json")[1])["sensors"]["data"]
+        rows = [row for [row] in found["random"].values() if row["share"] is not None]
+        reach = max(max(r["share"] - r["low"], r["high"] - r["share"]) for r in rows)
+        assert f"within {100 * reach:.1f} points" in out.replace("\n", " ")
+
     @pytest.mark.parametrize(
         ("words", "says"),
         [
+            (("--minutes", "nan"), "some minutes"),
+            (("--met", "0"), "--met"),
+            (("--pois", "--stay", "1e300"), "too long"),
             (("--points", "0"), "at least 1"),
             (("--points", "x"), "--points takes whole numbers"),
             (("--pois", "--by-name"), "exclude each other"),

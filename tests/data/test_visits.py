@@ -247,3 +247,11 @@ class TestWithoutAName:
         assert names[0] == "inn"
         assert all(name.startswith("cell ") for name in names[1:])
         assert len(set(names)) == 3
+
+
+class TestCrowds:
+    def test_everybody_in_a_crowd_has_its_visits(self):
+        data = incrowd.glove(incrowd.synthesize("city", users=20, seed=3), k=2).trajectories
+        visits = incrowd.visits(data)
+        assert len(visits) == int(data.crowd.sum()) == 20
+        assert incrowd.uniqueness(visits, [1, 2], precision=60).share == [0, 0]

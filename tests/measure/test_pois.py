@@ -81,6 +81,18 @@ class TestPointsOfInterest:
         assert (found.stays["first"][0], found.stays["last"][0]) == (0, 4_999)
         assert len(stays) == 1
 
+    @given(seed=st.integers(0, 2**32 - 1))
+    @settings(max_examples=200)
+    def test_round_and_round_as_wide_as_may_be(self, seed):
+        # Neither boxes nor parts of the window decide anything here: hulls do.
+        rng = np.random.default_rng(seed)
+        radius = rng.choice([12.4, 12.9, 13.2])
+        angles = rng.random(120) * 2 * np.pi
+        x, y = (np.trunc(radius * f(angles)).astype(int) for f in (np.cos, np.sin))
+        people = [list(zip(x.tolist(), y.tolist(), range(120), strict=True))]
+        found = incrowd.points_of_interest(fixes_of(people, cell=10.0), threads=1)
+        assert found.stays.rows() == naive.points_of_interest(people, 10, 60)[0]
+
     def test_silence_alone_makes_no_stay(self):
         data = fixes_of([[(0, 0, 0), (0, 0, 30)]])
         assert incrowd.points_of_interest(data).stays.is_empty()
@@ -129,6 +141,8 @@ class TestPointsOfInterest:
             ({"stay": math.nan}, "above 0"),
             ({"stay": math.inf}, "ends some time"),
             ({"gap": 0}, "above 0"),
+            ({"stay": 1e300}, "too long"),
+            ({"gap": 1e300}, "too long"),
             ({"threads": 0}, "threads"),
         ],
     )
@@ -148,10 +162,10 @@ class TestPointsOfInterest:
         with pytest.raises(ArgumentError, match="same grid"):
             incrowd.points_of_interest(fixes_of([[(0, 0, 0)]]), known=known)
 
-    @pytest.mark.parametrize("minutes", [0.5, 0, 1.25])
+    @pytest.mark.parametrize("minutes", [0.5, 0, 1.25, math.nan, math.inf, 1e300])
     def test_refuses_slots_that_do_not_fit(self, minutes):
         found = incrowd.points_of_interest(fixes_of([[(0, 0, 0)]]))
-        with pytest.raises(ArgumentError, match="whole number"):
+        with pytest.raises(ArgumentError, match=r"whole number|some minutes"):
             found.visits(minutes)
 
     def test_tables_have_their_columns(self):

@@ -82,13 +82,20 @@ class TestTraces:
         with pytest.raises(InputError, match="no sensor 'gsm'; found: wifi"):
             incrowd.traces(WIFI, sensors=["gsm"])
 
+    def test_a_name_alone_is_one_sensor(self):
+        assert list(incrowd.traces(WIFI, sensors="wifi")) == ["wifi"]
+
+    def test_refuses_two_of_one_name(self):
+        with pytest.raises(ArgumentError, match="once"):
+            incrowd.traces({"WiFi": WIFI, "wifi": WIFI})
+
     def test_refuses_a_table_without_sensors(self):
         with pytest.raises(InputError, match="no column tells the sensor"):
             incrowd.traces(WIFI.drop("sensor"))
 
-    @pytest.mark.parametrize("minutes", [0, -1, 0.001])
+    @pytest.mark.parametrize("minutes", [0, -1, 0.001, float("nan")])
     def test_refuses_slots_that_are_none(self, minutes):
-        with pytest.raises(ArgumentError, match="whole number of seconds"):
+        with pytest.raises(ArgumentError, match=r"minutes, not|whole number"):
             incrowd.traces(WIFI, minutes=minutes)
 
 

@@ -153,6 +153,11 @@ class TestProbabilistic:
         found = incrowd.uniqueness(as_visits(rows), 2)
         assert (found.share, found.table["left_out"][0]) == (1, 1)
 
+    def test_more_than_anybody_has_takes_no_memory(self):
+        for model in ("probabilistic", "deterministic"):
+            found = incrowd.uniqueness(as_visits([(1, 0, 0)]), 10**9, model=model)
+            assert found.table["left_out"][0] == 1
+
     def test_nobody_has_so_many(self):
         found = incrowd.uniqueness(as_visits([(1, 0, 0)]), 2)
         assert found.share is None
@@ -223,7 +228,8 @@ class TestSeveralSensors:
         own = [[set(naive.trace(side[user], "spatial")) for side in people] for user in shared]
         able = [one for one in own if min(map(len, one)) >= p // 2]
         [row] = found.table.to_dicts()
-        assert (row["people"], row["left_out"]) == (len(able), len(own) - len(able))
+        everybody = len({*people[0], *people[1]})
+        assert (row["people"], row["left_out"]) == (len(able), everybody - len(able))
 
     def test_both_tell_more_than_one(self):
         one = as_visits([(1, 0, 0), (2, 0, 0), (3, 1, 0)])
@@ -262,6 +268,12 @@ class TestBadInput:
             ({"points": 1.5}, "at least 1"),
             ({"points": []}, "one or several"),
             ({"points": [2, 2]}, "different"),
+            ({"points": "a"}, "whole number"),
+            ({"points": 10**30}, "below"),
+            ({"seed": -1}, "seed"),
+            ({"draws": 2.5}, "draws"),
+            ({"precision": float("nan")}, "precision"),
+            ({"met": 10**20}, "met"),
             ({"kind": "places"}, "spatio_temporal"),
             ({"model": "guess"}, "deterministic"),
             ({"draws": 0}, "at least 1"),

@@ -78,8 +78,11 @@ def share_of(share: float | str | Fraction | None, *, other: bool) -> Fraction |
         if not other:
             raise ArgumentError("without a share, what is known must be another dataset")
         return None
+    text = str(share)
     try:
-        exact = Fraction(str(share))
+        # A number with a huge exponent would take forever to be written out; as a float it is 0.
+        tiny = "/" not in text and float(text) == 0
+        exact = Fraction(0) if tiny else Fraction(text)
     except (ValueError, ZeroDivisionError) as error:
         raise ArgumentError(f"the share must be a number between 0 and 1, not {share!r}") from error
     if not 0 < exact < 1:

@@ -39,7 +39,10 @@ def deanonymize(
         typer.Option(help="The part of each person's record, in time, to learn.", metavar="PART"),
     ] = "0.7",
     most: Annotated[
-        int, typer.Option("--n", min=1, help="Most visited places known, at most.", metavar="N")
+        int,
+        typer.Option(
+            "--n", min=1, max=100_000, help="Most visited places known, at most.", metavar="N"
+        ),
     ] = 50,
     attackers: Annotated[
         str,
@@ -80,7 +83,7 @@ def deanonymize(
 
     Example:  `incrowd deanonymize cdr.csv --train 0.7 --n 50 -o recognised.csv`
 
-    Example:  `incrowd deanonymize protected.parquet --against original.parquet`
+    Example:  `incrowd deanonymize june.parquet --against may.parquet --whole`
     """
     import incrowd
     from incrowd.attack.recognition import deanonymize as recognise
@@ -265,11 +268,16 @@ def _meaning(found: "Recognition", learned: str) -> str:
         if best["matched"]
         else "nobody is named"
     )
+    then = (
+        "Taking names away, or giving new ones from time to time, does not protect them."
+        if best["correct"]
+        else "That these attackers fail does not mean that others do."
+    )
     return (
         f"Somebody who {learned}, without names, and says who each is if one person alone fits "
         "best. Named: of how many he says it. Precision: how many of those names are right. "
         "Recognised: how many of all people are named, and rightly. At worst "
         f"({which}), {best['correct']:,} of {best['people']:,} people ({best['recall']:.1%}) are "
         f"recognised; {right}. A guess would be right for one person in {best['people']:,}. "
-        "Taking names away, or giving new ones from time to time, does not protect them."
+        f"{then}"
     )

@@ -58,21 +58,12 @@ def demo(
     _head(f"\nEverybody in a crowd of {K} or more, verified and published")
     print("\n".join(anonymize.lines_of(data, release, done)))
     _head("\nWhat an adversary could do, before and after")
-    before, after = (_everybody(one) for one in (data, release.trajectories))
+    before, after = (incrowd.visits(one) for one in (data, release.trajectories))
     print("\n".join(attack.beside(_risk(before), _risk(after))))
     _head("\nHow unique people are, before and after")
     print("\n".join(uniqueness.beside(_unique(before, data), _unique(after, data))))
     again = f"{anonymize.itself()} verify {folder} --original {file}"
     print(f"\nThe city is in {file}, the release in {folder}.\nVerify it again with:  {again}")
-
-
-def _everybody(data: "Trajectories") -> "Visits":
-    """Give the visits of people, each of whom has a record, even if it is that of her crowd."""
-    import numpy as np
-
-    import incrowd
-
-    return incrowd.visits(data[np.repeat(np.arange(len(data)), data.crowd)])
 
 
 def _risk(visits: "Visits") -> "pl.DataFrame":

@@ -82,7 +82,11 @@ Epsilon = Annotated[
 ]
 NoiseSeed = Annotated[
     int | None,
-    _option("geo-i: for tests, noise that can be drawn again; no release.", "--noise-seed", "N"),
+    _option(
+        "geo-i: for tests, noise that anybody can draw again; marked as not for release.",
+        "--noise-seed",
+        "N",
+    ),
 ]
 
 

@@ -253,6 +253,8 @@ def in_units(option: str, value: float | None, unit: float, short: str, name: st
     """Give a threshold in whole cells or slots, rounded down."""
     if value is None:
         return None
+    if not math.isfinite(value):
+        raise ArgumentError(f"{option} is a number of {short}, not {value}")
     number = min(math.floor(value / unit + 1e-9), _WIDEST)
     if number < 1:
         raise ArgumentError(

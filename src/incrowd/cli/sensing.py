@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.console import progress
+from incrowd.cli.console import progress, say
 from incrowd.cli.options import Source
-from incrowd.errors import ArgumentError
+from incrowd.errors import ArgumentError, InputError
 
 if TYPE_CHECKING:
     from incrowd.measure.traces import Trace
@@ -56,10 +56,26 @@ def traces_of(
         raise ArgumentError("--by-name and --pois exclude each other: a place is one or the other")
     if met is not None and met < 1:
         raise ArgumentError(f"--met must be at least 1, not {met}")
-    found = _read(source, minutes, poi, by_name=by_name, pois=pois)
+    found = _with_visits(_read(source, minutes, poi, by_name=by_name, pois=pois))
     if met is None:
         return found
     return {name: replace(trace, met=met) for name, trace in found.items()}
+
+
+def _with_visits(traces: dict[str, "Trace"]) -> dict[str, "Trace"]:
+    """Leave out sensors that tell nothing, and say so; refuse if none is left."""
+    empty = [name for name, trace in traces.items() if not len(trace.visits.place)]
+    why = {
+        name: "nobody stays anywhere for long enough"
+        if traces[name].pois is not None
+        else "there are no visits"
+        for name in empty
+    }
+    if len(empty) == len(traces):
+        raise InputError("; ".join(f"{name}: {text}" for name, text in why.items()))
+    for name, text in why.items():
+        say(f"note: {name} is left out: {text}")
+    return {name: trace for name, trace in traces.items() if name not in why}
 
 
 def _read(

@@ -1,5 +1,6 @@
 """``incrowd uniqueness``: how few points tell a person from everybody else."""
 
+import contextlib
 import json
 import textwrap
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from incrowd.cli.console import once_begun, progress
 from incrowd.cli.measure import WIDTH
 from incrowd.cli.options import AsJson, Source, numbers_of, reads_data
 from incrowd.cli.sensing import ByName, Diameter, Gap, Met, Minutes, Pois, Stay, traces_of
-from incrowd.errors import ArgumentError
+from incrowd.errors import ArgumentError, InputError
 
 if TYPE_CHECKING:
     from incrowd.measure.traces import Trace
@@ -44,6 +45,10 @@ def uniqueness(
     stay: Stay = 30,
     gap: Gap = None,
     met: Met = None,
+    exact: Annotated[
+        bool,
+        typer.Option("--exact", help="Also try all sub-traces of 1 and 2 points, where cheap."),
+    ] = False,
     mechanisms: Annotated[
         bool, typer.Option("--mechanisms", help="Also show what each mechanism changes.")
     ] = False,
@@ -65,8 +70,9 @@ def uniqueness(
     with progress("Drawing", "traces") as update:
         told = once_begun(update, "measure.holders:_count", "half a minute")
         all_of_it = measured(
-            found, wanted, draws=draws, seed=seed, each=each, threads=threads, progress=told
-        )
+            found, wanted, draws=draws, seed=seed, each=each, exact=exact, threads=threads,
+            progress=told,
+        )  # fmt: skip
     changes = None
     if mechanisms:
         from incrowd.evaluate.effects import effects
@@ -100,6 +106,8 @@ class Measured:
         Uniqueness by kind of trace: of random points, and of the most frequent ones.
     each
         Of every person, by kind, if asked for.
+    exact
+        All sub-traces of one and two points, by kind, if asked for and cheap.
     per_person, per_place
         The shares of people with more places, and of places with more people, than `VALUES`.
     """
@@ -110,6 +118,7 @@ class Measured:
     random: dict[str, "Uniqueness"]
     frequent: dict[str, "Uniqueness"]
     each: dict[str, "Uniqueness"]
+    exact: dict[str, "Uniqueness"]
     per_person: list[float]
     per_place: list[float]
 
@@ -121,6 +130,7 @@ def measured(
     draws: int,
     seed: int = 0,
     each: int = 0,
+    exact: bool = False,
     threads: int | None = None,
     progress: Any = None,
 ) -> dict[str, Measured]:
@@ -131,7 +141,7 @@ def measured(
     sure: dict[str, Any] = {"draws": draws, "seed": seed, "threads": threads}
     total, done, found = 3 * len(traces), 0, {}
     for name, trace in traces.items():
-        random, frequent, every = {}, {}, {}
+        random, frequent, every, whole = {}, {}, {}, {}
         for kind in KINDS:
             tell(done, total)
             random[kind] = incrowd.uniqueness(trace.visits, wanted, kind=kind, **trace.how, **sure)
@@ -144,8 +154,13 @@ def measured(
                 every[kind] = incrowd.uniqueness(
                     trace.visits, SHOWN, kind=kind, each=each, **trace.how, **sure
                 )
+            if exact:
+                with contextlib.suppress(InputError):  # not cheap
+                    whole[kind] = incrowd.uniqueness(
+                        trace.visits, [1, 2], kind=kind, model="exact", threads=threads, **trace.how
+                    )
             done += 1
-        found[name] = Measured(*_sizes(trace), random, frequent, every, *_spread(trace))
+        found[name] = Measured(*_sizes(trace), random, frequent, every, whole, *_spread(trace))
     tell(done, total)
     if len(traces) > 1:
         number = len(traces)
@@ -153,7 +168,7 @@ def measured(
         all_visits = {name: trace.visits for name, trace in traces.items()}
         both = incrowd.uniqueness(all_visits, together, kind="spatial", **sure)
         people = int(both.table["people"][0] + both.table["left_out"][0])
-        found["together"] = Measured(people, 0, 0, {"spatial": both}, {}, {}, [], [])
+        found["together"] = Measured(people, 0, 0, {"spatial": both}, {}, {}, {}, [], [])
     return found
 
 
@@ -185,6 +200,8 @@ def lines_of(found: dict[str, Measured], minutes: float, draws: int) -> list[str
     for name, one in single.items():
         lines.append(f"{name:<12}{one.people:>10,}{one.visits:>14,}{one.places:>10,}")
     lines += ["", *_random(single, minutes, draws), "", *_frequent(single)]
+    if any(one.exact for one in single.values()):
+        lines += ["", *_every(single)]
     if "together" in found:
         lines += ["", *_together(found["together"], single)]
     if any(one.each for one in single.values()):
@@ -208,16 +225,46 @@ def _random(single: dict[str, Measured], minutes: float, draws: int) -> list[str
         for kind in KINDS
     }
     most = ", ".join(f"{number:,} of {name}" for name, number in left.items() if number)
-    widths = [(table["high"] - table["low"]).drop_nulls().to_list() for table in tables]
-    wide = max((width / 2 for column in widths for width in column), default=0)
+    reach = [
+        max(share - low, high - share)
+        for table in tables
+        for share, low, high in table.select("share", "low", "high").drop_nulls().rows()
+    ]
+    wide = max(reach, default=0)
     meaning = (
         f"Of random people, so many random points: places and slots of {minutes:g} min (both), "
         f"places, or slots in which enough places were met (time). {draws:,} draws each; the share "
         f"of all sub-traces is within {wide * 100:.1f} points of these, 19 times of 20."
     )
+    behind = [
+        f"{name} {KINDS[kind]} {table['crowd'][-1]:,.3g}"
+        for (name, kind), table in zip(
+            ((name, kind) for name in single for kind in KINDS), tables, strict=True
+        )
+        if table["crowd"][-1] is not None
+    ]
+    meaning += f" {tables[0]['points'][-1]} points leave so many people on average: "
+    meaning += f"{', '.join(behind) or '-'}."
     if most:
         meaning += f" People with fewer points are left out: up to {most}."
     return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
+
+
+def _every(single: dict[str, Measured]) -> list[str]:
+    """Say how unique all sub-traces of one and two points are."""
+    lines = [
+        "All sub-traces, exactly: per cent that one person alone has, a mean over people",
+        f"{'':<8}" + "".join(f"{name:^24}" for name in single),
+        f"{'points':<8}" + "".join(f"{head:>8}" for _ in single for head in KINDS.values()),
+    ]
+    for i in range(2):
+        shares = [
+            one.exact[kind].table["share"][i] if kind in one.exact else None
+            for one in single.values()
+            for kind in KINDS
+        ]
+        lines.append(f"{i + 1:<8}" + "".join(_percent(share, 8) for share in shares))
+    return lines
 
 
 def _frequent(single: dict[str, Measured]) -> list[str]:
@@ -317,6 +364,7 @@ def _plain(found: dict[str, Measured]) -> dict[str, Any]:
                     kind: sorted(which.people["share"].drop_nulls().to_list())
                     for kind, which in one.each.items()
                 },
+                "exact": {kind: which.table.to_dicts() for kind, which in one.exact.items()},
                 "more_than": list(VALUES),
                 "people_with_more_places": one.per_person,
                 "places_with_more_people": one.per_place,

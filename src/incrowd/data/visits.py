@@ -193,7 +193,8 @@ def visits(data: Trajectories) -> Visits:
     cell of the grid otherwise; its time is its first slot. A cell ``(x, y)`` has the code
     ``x * 2**32 + y``; where other samples have a name, cells are numbered behind the names. Where
     samples are larger than a cell (after a merge), each rectangle that
-    occurs is a place of its own, numbered in the order of ``(x0, x1, y0, y1)``.
+    occurs is a place of its own, numbered in the order of ``(x0, x1, y0, y1)``. A trajectory that
+    stands for a crowd gives everybody in it the same visits, as a release does.
 
     Examples
     --------
@@ -203,6 +204,9 @@ def visits(data: Trajectories) -> Visits:
     >>> incrowd.visits(data)
     Visits(2 people, 3 visits, 2 places)
     """
+    if bool((data.crowd > 1).any()):
+        each = np.repeat(np.arange(len(data)), data.crowd)
+        data = data[each]
     names = data.places
     named = is_named(data)
     if data.place is not None and named.all():

@@ -1,4 +1,8 @@
-"""What each simple mechanism does to uniqueness (figures 10, 11 and 12 of the paper of 2016)."""
+"""What each simple mechanism does to uniqueness (figures 10, 11 and 12 of the paper of 2016).
+
+As in the paper, filtering and cloaking change traces: places that are rare go, slots get longer.
+Generalisation and noise change positions, and traces are made anew from these.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -8,8 +12,9 @@ import numpy as np
 from incrowd.data.visits import Visits
 from incrowd.errors import InputError
 from incrowd.measure.points import points_of
-from incrowd.measure.traces import Trace, stayed
+from incrowd.measure.traces import Trace, met_at, stayed
 from incrowd.measure.uniqueness import uniqueness
+from incrowd.protect.generalising import Generalise
 from incrowd.protect.noise import GeoI
 
 if TYPE_CHECKING:
@@ -20,6 +25,8 @@ __all__ = ["effects", "without_rare"]
 POINTS = (2, 4)
 FILTERS = (1, 3, 5)
 HOURS = {"1 hour": 1, "6 hours": 6, "1 day": 24, "7 days": 168, "30 days": 720, "all": None}
+COARSE = ((1_000, 60), (5_000, 120), (20_000, 480))
+"""Cells in metres, and slots in minutes."""
 NOISE = {"low": 0.01, "medium": 0.004, "high": 0.001}
 """The paper's values of epsilon, in 1/m."""
 
@@ -96,12 +103,32 @@ def _changed(
         elif slots == int(slots):
             wider = Trace(trace.visits, trace.precision * int(slots), trace.met)
             yield "cloak", name, "spatio_temporal", wider
-    if trace.fixes is not None:
-        for name, epsilon in NOISE.items():
-            noisy = GeoI(epsilon).protect(trace.fixes).trajectories
-            moved = stayed(noisy, minutes, **poi)
-            for kind in ("spatial", "spatio_temporal"):
-                yield "geo-i", f"{name} ({epsilon:g})", kind, moved
+    yield from _moved(trace, poi, minutes)
+
+
+def _moved(
+    trace: Trace, poi: Mapping[str, Any], minutes: float
+) -> Iterator[tuple[str, str, str, Trace]]:
+    """Give the trace made anew of what is coarser or noisy."""
+    fixes = trace.fixes
+    if fixes is None or (trace.pois is None and fixes.place is not None):
+        return  # places that have names are not moved
+    if trace.pois is None:
+        for metres, long in COARSE:
+            if metres % fixes.frame.cell == 0 and long * 60 % fixes.frame.slot == 0:
+                wide = Generalise(metres=metres, minutes=long).protect(fixes).trajectories
+                for kind in ("spatial", "spatio_temporal"):
+                    yield (
+                        "generalise",
+                        f"{metres / 1000:g} km, {long} min",
+                        kind,
+                        met_at(wide, minutes),
+                    )
+    for name, epsilon in NOISE.items():
+        noisy = GeoI(epsilon).protect(fixes).trajectories
+        moved = met_at(noisy, minutes) if trace.pois is None else stayed(noisy, minutes, **poi)
+        for kind in ("spatial", "spatio_temporal"):
+            yield "geo-i", f"{name} ({epsilon:g})", kind, moved
 
 
 def without_rare(visits: Visits, at_most: int) -> Visits:

@@ -25,7 +25,7 @@ from incrowd.threads import on_threads
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["KINDS", "Points", "beside", "points_of"]
+__all__ = ["KINDS", "Points", "beside", "kind_of", "points_of", "whole_number"]
 
 KINDS = ("spatio_temporal", "spatial", "temporal")
 SPATIO_TEMPORAL, SPATIAL, TEMPORAL = range(3)
@@ -51,6 +51,8 @@ class Points:
         How many sensors there are: 1, unless traces of several were put side by side.
     people
         The identifiers of the people.
+    absent
+        How many more people there are, who lack a sensor.
     """
 
     code: Ints
@@ -58,6 +60,7 @@ class Points:
     cuts: Ints
     sensors: int
     people: "pl.Series"
+    absent: int = 0
 
     def __len__(self) -> int:
         return (len(self.cuts) - 1) // self.sensors
@@ -94,10 +97,8 @@ def points_of(
         How many threads to use.
     """
     which = kind_of(kind)
-    if precision != int(precision) or precision < 1:
-        raise ArgumentError(f"precision is a whole number of at least 1, not {precision!r}")
-    if met != int(met) or met < 1:
-        raise ArgumentError(f"met is a whole number of places, at least 1, not {met!r}")
+    whole_number("precision", precision)
+    whole_number("met", met)
     if not len(visits.place):
         raise InputError("there are no visits")
     place, first, width = _narrow(visits, int(precision))
@@ -150,7 +151,16 @@ def beside(traces: Mapping[str, Points]) -> Points:
         cuts.astype(np.int64),
         len(traces),
         shared,
+        len(set().union(*names)) - len(shared),
     )
+
+
+def whole_number(name: str, value: object, least: int = 1) -> None:
+    """Refuse what is no whole number, or one that no dataset needs."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise ArgumentError(f"{name} is a whole number of at least {least}, not {value!r}")
+    if not least <= value < 2**53:
+        raise ArgumentError(f"{name} is at least {least} and below 2**53, not {value!r}")
 
 
 def kind_of(kind: str) -> int:

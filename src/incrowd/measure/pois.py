@@ -24,13 +24,17 @@ from incrowd.data.frame import Frame
 from incrowd.data.trajectories import Trajectories
 from incrowd.data.visits import Visits
 from incrowd.errors import ArgumentError, InputError
-from incrowd.measure.stays import FARTHEST, square, stays_of
+from incrowd.measure.hull import FARTHEST, square
+from incrowd.measure.stays import stays_of
 from incrowd.threads import cores
 
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["PointsOfInterest", "points_of_interest"]
+
+LONGEST = 1e9
+"""Minutes that nothing takes: two thousand years."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,16 +65,12 @@ class PointsOfInterest:
         A stay is a visit in every slot that it touches. Slots are counted from the origin of the
         grid.
         """
-        wide = Fraction(str(minutes)) * 60 / self.frame.slot
-        if wide < 1 or wide.denominator != 1:
-            raise ArgumentError(
-                f"{minutes} min are not a whole number of the data's slots of {self.frame.slot} s"
-            )
+        wide = slots_of(minutes, self.frame)
         who, first, last, poi = (
             self.stays[name].to_numpy().astype(np.int64)
             for name in ("person", "first", "last", "poi")
         )
-        first, last = first // int(wide), last // int(wide)
+        first, last = first // wide, last // wide
         number = last - first + 1
         person = np.repeat(who, number)
         place = np.repeat(poi, number)
@@ -82,6 +82,18 @@ class PointsOfInterest:
         person, slot, place = rows[:, fresh]
         offsets = np.searchsorted(person, np.arange(len(self.people) + 1))
         return Visits(place, slot, offsets, people=self.people)
+
+
+def slots_of(minutes: float, frame: Frame) -> int:
+    """Give how many slots of the data so many minutes are."""
+    if not 0 < minutes < LONGEST:
+        raise ArgumentError(f"a slot takes some minutes, not {minutes!r}")
+    wide = Fraction(str(minutes)) * 60 / frame.slot
+    if wide < 1 or wide.denominator != 1:
+        raise ArgumentError(
+            f"{minutes:g} min are not a whole number of the data's slots of {frame.slot} s"
+        )
+    return int(wide)
 
 
 def points_of_interest(
@@ -112,8 +124,9 @@ def points_of_interest(
         So many minutes without a fix end a stay. As long as a stay unless given, so that silence
         alone never makes one; infinity, if silence counts as staying.
     known
-        POIs of other data on the same grid, whose numbers are to be used again: who stays at one
-        of them is there. New POIs are numbered behind them.
+        POIs of other data on the same grid, whose numbers are to be used again: a POI of a person
+        whose middle lies within half the diameter of a known one (the nearest) is that one. New
+        POIs are numbered behind them. Even the same data may be clustered in another way then.
     threads
         How many threads to use; all cores unless given.
     progress
@@ -178,6 +191,9 @@ def _limits(
         )
     if not np.isfinite(stay):
         raise ArgumentError("a stay ends some time; give its minutes")
+    for name, value in (("stay", stay), ("gap", gap)):
+        if LONGEST < value < np.inf:
+            raise ArgumentError(f"a {name} of {value:g} min is too long; nobody recorded as much")
     most = np.iinfo(np.int64).max
     ends = most if np.isinf(gap) else -(-Fraction(str(gap)) * 60 // slot)
     return (

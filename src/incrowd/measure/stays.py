@@ -4,23 +4,23 @@ A window of fixes slides over a person's trace. A fix joins it if it lies within
 every fix in it. If not, the window ends: it was a stay if it lasted long enough, and otherwise
 its first fixes go until the new one fits. A silence ends it as well.
 
-Two things spare comparisons. While the box around window and fix has a short enough diagonal,
-everything fits. And fixes are boxed 64 at a time, so that of a long window only the parts that may
-be too far are looked at fix by fix.
+Three things spare comparisons. While the box around window and fix has a short enough diagonal,
+everything fits. Of a window that is a stay already only the corners of its convex hull matter, and
+on a grid these are few. And of a shorter one, fixes are boxed 64 at a time, so that only the parts
+that may be too far are looked at fix by fix.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.compiled import Ints, compiled, inner
+from incrowd.measure.hull import CORNERS, Hull, cover, reaches, square
 from incrowd.threads import on_threads
 
-__all__ = ["FARTHEST", "square", "stays_of"]
+__all__ = ["stays_of"]
 
 PART = 64
 """How many fixes are boxed together."""
-FARTHEST = 2**30
-"""No diameter has as many cells, so that squares fit into 64 bits."""
 BLOCK = 16
 """How many people are looked through at a time."""
 Cells = NDArray[np.int32]
@@ -85,14 +85,6 @@ def _boxed(x: Cells, y: Cells) -> Boxes:
 
 
 @inner
-def square(a: int, b: int) -> int:
-    """Give the square of a distance; of one beyond all limits, something beyond them."""
-    if max(abs(a), abs(b)) > FARTHEST:
-        return np.int64(2) * FARTHEST * FARTHEST
-    return np.int64(a) * np.int64(a) + np.int64(b) * np.int64(b)
-
-
-@inner
 def _last_too_far(x: Cells, y: Cells, first: int, fix: int, boxes: Boxes, limit: int) -> int:
     """Give the last fix of a window (from `first` up to `fix`) that is too far from it, or -1."""
     at = fix - 1
@@ -108,6 +100,26 @@ def _last_too_far(x: Cells, y: Cells, first: int, fix: int, boxes: Boxes, limit:
             return at
         at -= 1
     return -1
+
+
+@inner
+def _too_far(
+    x: Cells,
+    y: Cells,
+    first: int,
+    fix: int,
+    lasting: bool,  # noqa: FBT001
+    boxes: Boxes,
+    limit: int,
+    hull: Hull,
+) -> int:
+    """Give a fix of a window that is too far from a new one, or -1; the last one unless it lasts.
+
+    A window that lasts long enough ends here, whichever of its fixes is too far.
+    """
+    if lasting and cover(hull, x, y, first, fix):
+        return -1 if reaches(hull, x[fix], y[fix], limit) else fix - 1
+    return _last_too_far(x, y, first, fix, boxes, limit)
 
 
 @inner
@@ -141,6 +153,9 @@ def _stays(
     room = (offsets[-1] - offsets[0]) // 2 + 1
     who, first, last = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
     found, box = 0, np.empty(4, np.int64)
+    hull = Hull(
+        np.empty((CORNERS, 2), np.int64), np.empty(2 * CORNERS, np.int64), np.full(3, -1, np.int64)
+    )
     for person in range(len(offsets) - 1):
         start, end = offsets[person], offsets[person + 1]
         for fix in range(start, end + 1):
@@ -150,7 +165,8 @@ def _stays(
                 wide = max(box[1], x[fix]) - min(box[0], x[fix])
                 high = max(box[3], y[fix]) - min(box[2], y[fix])
                 if square(wide, high) > limit:
-                    far = _last_too_far(x, y, start, fix, boxes, limit)
+                    lasting = t[fix - 1] - t[start] >= least
+                    far = _too_far(x, y, start, fix, lasting, boxes, limit, hull)
             if far >= 0 and fix > start:
                 if t[fix - 1] - t[start] >= least:
                     who[found], first[found], last[found] = base + person, start, fix - 1

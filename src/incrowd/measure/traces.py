@@ -8,15 +8,15 @@ Section 3.2 of *Uniqueness Assessment of Human Mobility on Multi-Sensor Datasets
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
+from incrowd.data.frame import Frame
 from incrowd.data.reading import read, read_visits, sensors_of
 from incrowd.data.trajectories import Trajectories
 from incrowd.data.visits import Visits
 from incrowd.data.visits import visits as visits_of
 from incrowd.errors import ArgumentError, InputError
-from incrowd.measure.pois import PointsOfInterest, points_of_interest
+from incrowd.measure.pois import PointsOfInterest, points_of_interest, slots_of
 
 __all__ = ["FINE", "Trace", "traces"]
 
@@ -40,8 +40,10 @@ class Trace:
         How many units of the visits' time make a slot.
     met
         How many places must be met in a slot of a temporal trace.
-    fixes, pois
-        Of GPS: what was recorded, and where people stayed.
+    fixes
+        What was recorded, where positions were read.
+    pois
+        Of GPS: where people stayed.
     """
 
     visits: Visits
@@ -106,12 +108,14 @@ def traces(
     >>> incrowd.uniqueness(found["wifi"].visits, points=2).share
     1.0
     """
-    whole = Fraction(str(minutes)) * 60
-    if whole < 1 or whole.denominator != 1:
-        raise ArgumentError(f"a slot is a whole number of seconds, not {minutes} min")
+    whole = slots_of(minutes, Frame(slot=1))
+    if isinstance(sensors, str):
+        sensors = [sensors]
     found: dict[str, tuple[Any, str | None]] = {}
     if isinstance(source, Mapping) and all(isinstance(name, str) for name in source):
         found = {name.lower(): (table, None) for name, table in source.items()}
+        if len(found) < max(1, len(source)):
+            raise ArgumentError("name each sensor once, in whatever case, and one at least")
     else:
         found = {name: (source, name) for name in sensors_of(source)}
         if not found:
@@ -127,9 +131,9 @@ def traces(
     how = {"diameter": diameter, "stay": stay, "gap": gap}
     return {
         name: (
-            _stayed(*found[name], int(whole), how, reading)
+            _stayed(*found[name], whole, how, reading)
             if name in places
-            else _named(*found[name], int(whole), reading)
+            else _named(*found[name], whole, reading)
         )
         for name in wanted
     }
@@ -163,9 +167,4 @@ def stayed(fixes: Trajectories, minutes: float, **poi: Any) -> Trace:
 
 def met_at(data: Trajectories, minutes: float) -> Trace:
     """Take the places of trajectories: those named in the input, or cells."""
-    wide = Fraction(str(minutes)) * 60 / data.frame.slot
-    if wide < 1 or wide.denominator != 1:
-        raise ArgumentError(
-            f"{minutes:g} min are not a whole number of the data's slots of {data.frame.slot} s"
-        )
-    return Trace(visits_of(data), precision=int(wide))
+    return Trace(visits_of(data), slots_of(minutes, data.frame), fixes=data)

@@ -9,7 +9,7 @@ Section 3.3 of *Uniqueness Assessment of Human Mobility on Multi-Sensor Datasets
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from incrowd.compiled import Ints, compiled
 from incrowd.data.visits import Visits
 from incrowd.errors import ArgumentError
 from incrowd.measure.holders import count_left, holders_of
-from incrowd.measure.points import Points, beside, kind_of, points_of
+from incrowd.measure.points import Points, beside, kind_of, points_of, whole_number
 from incrowd.measure.subtraces import all_subtraces
 from incrowd.threads import cores
 
@@ -43,9 +43,10 @@ class Uniqueness:
     ----------
     table
         A row for each number of points: points, people (who have so many), left_out (who have
-        fewer), trials, unique (how many of these one person alone has), share, low and high (the
-        interval of 95 % in which the share of all sub-traces lies; the share itself where nothing
-        is estimated), and crowd (the mean number of people who have all points of a trial).
+        fewer, or lack a sensor), trials, unique (how many of these one person alone has), share,
+        low and high (the interval of 95 % in which the share of all sub-traces lies; the share
+        itself where nothing is estimated), and crowd (the mean number of people who have all
+        points of a trial).
     people
         For each number of points and each person who has so many: points, user, trials, share.
     crowds
@@ -65,7 +66,7 @@ class Uniqueness:
 
 def uniqueness(
     visits: Visits | Mapping[str, Visits],
-    points: int | Sequence[int] = 4,
+    points: int | Iterable[int] = 4,
     *,
     kind: str = "spatio_temporal",
     model: str = "probabilistic",
@@ -123,10 +124,9 @@ def uniqueness(
     kind_of(kind)
     if model not in MODELS:
         raise ArgumentError(f"the model is one of {', '.join(MODELS)}, not {model!r}")
-    if draws < 1 or (each is not None and each < 1):
-        raise ArgumentError("draws and each must be at least 1")
-    if threads is not None and threads < 1:
-        raise ArgumentError(f"threads must be at least 1, not {threads!r}")
+    whole_number("draws", draws)
+    whole_number("each", 1 if each is None else each)
+    whole_number("seed", seed, 0)
     number = cores(threads)
     how: dict[str, Any] = {"precision": precision, "met": met, "threads": number}
     if isinstance(visits, Mapping):
@@ -150,11 +150,11 @@ def uniqueness(
     return _exact(traces, wanted, number, tell)
 
 
-def _numbers(points: int | Sequence[int]) -> list[int]:
-    wanted = list(points) if isinstance(points, Sequence | np.ndarray) else [points]
+def _numbers(points: int | Iterable[int]) -> list[int]:
+    several = isinstance(points, Iterable) and not isinstance(points, str)
+    wanted = list(points) if several else [points]
     for p in wanted:
-        if p != int(p) or p < 1:
-            raise ArgumentError(f"points must be a whole number of at least 1, not {p!r}")
+        whole_number("points", p)
     if not wanted or len(set(wanted)) < len(wanted):
         raise ArgumentError(f"points must be one or several different numbers, not {points!r}")
     return [int(p) for p in wanted]
@@ -229,7 +229,8 @@ def _crowds(
 
 def _most_frequent(traces: Points, wanted: list[int], threads: int) -> list[tuple[Ints, Ints]]:
     """Give who is left by the most frequent points of each person, for each number of points."""
-    most = max(wanted)
+    # Nobody has more points than the longest trace.
+    most = min(max(wanted), int(np.diff(traces.cuts).max(initial=1)))
     top = _top(traces.code, traces.weight, traces.cuts, most)
     known = top >= 0
     holders = holders_of(traces, np.unique(top[known]), threads)
@@ -238,7 +239,7 @@ def _most_frequent(traces: Points, wanted: list[int], threads: int) -> list[tupl
     parts = []
     for p in wanted:
         who = _long_enough(traces, p)
-        parts.append((who, left[who, p - 1].astype(np.int64)))
+        parts.append((who, left[who, min(p, most) - 1].astype(np.int64)))
     return parts
 
 
@@ -284,7 +285,7 @@ def _row(traces: Points, p: int, left: Ints, *, estimated: bool) -> dict[str, ob
     return {
         "points": p,
         "people": able,
-        "left_out": len(traces) - able,
+        "left_out": len(traces) - able + traces.absent,
         "trials": trials,
         "unique": unique,
         "share": share,

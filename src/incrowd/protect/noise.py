@@ -115,6 +115,9 @@ class GeoI(Mechanism):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _epsilon(self.epsilon))
+        whole = isinstance(self.seed, int | np.integer) and not isinstance(self.seed, bool)
+        if self.seed is not None and not (whole and self.seed >= 0):
+            raise ArgumentError(f"a seed is a whole number from 0 on, not {self.seed!r}")
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -222,7 +225,7 @@ def _moved(data: Trajectories, epsilon: float, draw: Draw) -> tuple[Ints, Ints, 
         noise = laplace(len(old[0]), epsilon, draw)
         cells = [np.floor(a + 0.5 + b / frame.cell) for a, b in zip(old, noise, strict=True)]
         kept = [np.clip(cell, -EDGE, EDGE - 1) for cell in cells]
-        # Where people were, the projection works; so only what lies outside is looked at.
+        # Where people were, the projection works, so that nothing would be moved there.
         outside = np.zeros(len(kept[0]), np.bool_)
         for cell, (low, high) in zip(kept, box, strict=True):
             outside |= (cell < low) | (cell > high)
