@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from incrowd.errors import ArgumentError
+
 __all__ = ["cores", "on_threads"]
 
 T = TypeVar("T")
@@ -12,8 +14,11 @@ T = TypeVar("T")
 
 def cores(threads: int | None = None) -> int:
     """Give the number of threads to use: what was asked for, or what this process may use."""
-    if threads:
-        return threads
+    if threads is not None:
+        # Whole numbers of numpy are as good as others.
+        if isinstance(threads, bool) or not hasattr(threads, "__index__") or threads < 1:
+            raise ArgumentError(f"threads is {threads!r}; it is a whole number from 1 on, or None")
+        return int(threads)
     # Not every system can say which cores a process may use.
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

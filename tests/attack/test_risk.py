@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -102,11 +103,34 @@ class TestRisk:
         known = {point["place"] for point in first["knows"]}
         assert known in ({LUCCA, FLORENCE}, {LEGHORN, FLORENCE})
 
-    def test_knows_all_ordered_pairs_of_the_example_of_the_paper(self):
-        visits = [(time, place) for time, place in enumerate("abcd")]
-        points = naive.knowledge(visits, "location_sequence")
-        pairs = {("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "d")}
-        assert set(naive.itertools.combinations(points, 2)) == pairs
+    @pytest.mark.parametrize(
+        ("pair", "probability"),
+        [
+            ((LUCCA, LEGHORN), 1 / 4),
+            ((LUCCA, PISA), 1 / 4),
+            ((LUCCA, FLORENCE), 1 / 3),
+            ((LEGHORN, PISA), 1 / 4),
+            ((LEGHORN, FLORENCE), 1 / 3),
+            ((PISA, FLORENCE), 1 / 4),
+        ],
+    )
+    def test_of_each_instance_of_the_example_of_the_paper(self, pair, probability):
+        """Somebody of whom nothing else can be known: the others who fit are the paper's."""
+        alone = [(7, place, 10 * i) for i, place in enumerate(pair)]
+        visits = as_visits(paper().rows().rows() + alone)
+        found = incrowd.risk(visits, "location", 2, targets=[7], instances=True)
+        assert {point["place"] for point in found["knows"][0]} <= set(pair)
+        assert 1 / (found["crowd"][0] - 1) == probability
+
+    @pytest.mark.parametrize("pair", [*naive.itertools.combinations("1234", 2)])
+    def test_can_be_that_of_any_ordered_pair_of_the_example_of_the_paper(self, pair):
+        """Of v1, v2, v3, v4 six pairs can be known: each tells her apart where it alone can."""
+        others = [each for each in naive.itertools.combinations("1234", 2) if each != pair]
+        people = ["1234", *others, pair[::-1]]
+        rows = [(who, int(v), t) for who, own in enumerate(people) for t, v in enumerate(own)]
+        found = incrowd.risk(as_visits(rows), "location_sequence", 2, instances=True)
+        assert found["risk"][0] == 1
+        assert [str(point["place"]) for point in found["knows"][0]] == list(pair)
 
     def test_is_the_same_on_any_number_of_threads(self):
         visits = incrowd.visits(incrowd.synthesize("city", users=300, seed=3))
@@ -186,7 +210,7 @@ class Both(Proportion):
     divided = True
 
     def between(self, number, total):
-        return Probability(self.tolerance).between(number, total)
+        return Probability(self.tolerance, self.relative).between(number, total)
 
 
 class TestAttackOfOnesOwn:
@@ -195,10 +219,11 @@ class TestAttackOfOnesOwn:
         coded = [(user, place * 7 + time % 7, time) for user, place, time in rows]
         assert risks(as_visits(rows), Weekday(), k) == expected(coded, "location", k)
 
-    @given(rows=visited(), k=st.integers(1, 4))
+    @given(rows=visited(), k=st.integers(1, 4), tolerance=TOLERANCES, relative=st.booleans())
     @settings(max_examples=500)
-    def test_can_be_two_at_once(self, rows, k):
+    def test_can_be_two_at_once(self, rows, k, tolerance, relative):
         people = naive.from_rows(rows)
+        how = {"tolerance": Fraction(str(tolerance)), "relative": relative}
         wanted = []
         for _, own in people:
             points = naive.frequencies(own)
@@ -207,13 +232,13 @@ class TestAttackOfOnesOwn:
                 parts = [(place, Fraction(number, len(own))) for place, number in instance]
                 crowds.append(
                     sum(
-                        naive.matches(theirs, instance, "proportion")
-                        and naive.matches(theirs, parts, "probability")
+                        naive.matches(theirs, instance, "proportion", **how)
+                        and naive.matches(theirs, parts, "probability", **how)
                         for _, theirs in people
                     )
                 )
             wanted.append(1 / min(crowds))
-        assert risks(as_visits(rows), Both(), k) == wanted
+        assert risks(as_visits(rows), Both(tolerance, relative), k) == wanted
 
     def test_must_fit_whom_it_is_about(self):
         class Odd(Attack):
@@ -232,6 +257,26 @@ class TestAttackOfOnesOwn:
 
         with pytest.raises(ArgumentError, match="counted, not divided"):
             incrowd.risk(paper(), Half(), 2)
+
+
+class TestRelative:
+    def test_concerns_those_who_have_a_tolerance(self):
+        """The others stay as they are, if there are any; alone it would say nothing."""
+        names = ["frequency", "home_work", "probability"]
+        found = incrowd.risk(paper(), names, 2, relative=True)
+        alone = [
+            incrowd.risk(paper(), [name], 2, **how)
+            for name, how in zip(names, ({}, {}, {"relative": True}), strict=True)
+        ]
+        assert found.equals(pl.concat(alone))
+        with pytest.raises(ArgumentError, match="frequency is relative only with a tolerance"):
+            incrowd.risk(paper(), ["frequency", "home_work"], 2, relative=True)
+
+    def test_concerns_all_where_a_tolerance_is_given(self):
+        names = ["frequency", "probability"]
+        found = incrowd.risk(paper(), names, [2], relative=True, tolerance=0.5)
+        alone = [incrowd.risk(paper(), [name], 2, relative=True, tolerance=0.5) for name in names]
+        assert found.equals(pl.concat(alone))
 
 
 class TestBadInput:
@@ -257,14 +302,35 @@ class TestBadInput:
             ({"attack": "visit", "precision": 0}, "at least 1 slot"),
             ({"attack": "visit", "precision": 0.5}, "whole number of slots"),
             ({"tolerance": 0.1}, "'tolerance' is no setting of location"),
-            ({"targets": [1, 99, 98]}, "target 99 is not in the data (nor are 1 others)"),
+            ({"targets": [1, 99, 98]}, "target 99 is not in the data (nor is 1 other)"),
             ({"targets": []}, "targets is empty"),
+            ({"targets": 3}, "several identifiers, like [3]"),
+            ({"targets": "3"}, "several identifiers, like ['3']"),
+            ({"targets": [[3]]}, "target [3] is not in the data"),
+            ({"targets": [([],)]}, "is not in the data"),
+            ({"attack": None}, "name an attack, or several: location"),
+            ({"attack": 3}, "not 3"),
+            ({"attack": b"visit"}, "not bytes"),
+            ({"attack": Probability}, "Probability is a class of attacks; Probability() is one"),
+            ({"attack": ["location", Probability]}, "Probability() is one"),
+            ({"k": None}, "whole number"),
+            ({"threads": 0}, "threads is 0; it is a whole number from 1 on"),
+            ({"threads": -1}, "threads is -1"),
+            ({"threads": 1.5}, "threads is 1.5"),
+            ({"threads": True}, "threads is True"),
         ],
     )
     def test_is_refused(self, how, says):
         with pytest.raises(ArgumentError) as error:
             incrowd.risk(paper(), **({"attack": "location", "k": 2} | how))
         assert says in str(error.value)
+
+    def test_what_are_no_visits(self):
+        data = incrowd.Trajectories.from_boxes({"user": [1], "x0": [0], "y0": [0], "t0": [0]})
+        with pytest.raises(ArgumentError, match=r"incrowd\.visits\(\.\.\.\) gives their Visits"):
+            incrowd.risk(data, "location", 2)
+        with pytest.raises(ArgumentError, match="visits are Visits, not a list"):
+            incrowd.risk([1], "location", 2)
 
     def test_nobody_at_all(self):
         nobody = incrowd.Visits.from_rows({"user": [], "place": [], "time": []})

@@ -47,8 +47,8 @@ class TestAttack:
         status, out, err = incrowd("attack", twins, *words)
         assert status == 0
         lines = out.split("Most at risk\n")[1].splitlines()
-        assert lines[0] == "  cat: nobody else left (location), knowing B"
-        assert lines[1] == "  ann: 2 others left (location), knowing A"
+        assert lines[0] == "  cat: nobody else left (location, k = 2), knowing B"
+        assert lines[1] == "  ann: 2 others left (location, k = 2), knowing A"
         assert "PRIVACY WARNING: what is printed names people" in err
         status, out, err = incrowd("attack", twins, *words, "--json")
         assert [each["user"] for each in json.loads(out)["worst"]] == ["cat", "ann"]
@@ -56,8 +56,7 @@ class TestAttack:
 
     def test_tells_times_and_cells(self, incrowd, twins):
         _, out, _ = incrowd("attack", twins, "--attack", "visit", "--worst", "1", "--k", "1")
-        assert "cat: nobody else left (visit), knowing " in out
-        assert " at 2012-03-05 0" in out
+        assert "cat: nobody else left (visit, k = 1), knowing A at 2012-03-05 0" in out
 
     def test_takes_times_as_precisely_as_told(self, incrowd, twins):
         words = ("attack", twins, "--attack", "visit", "--k", "1", "--json")
@@ -69,6 +68,72 @@ class TestAttack:
         assert coarse == pytest.approx(1 / 3)
         found = json.loads(incrowd(*words, "--precision", "1440")[1])["risk"][0]
         assert found["mean"] == pytest.approx((1 / 3 + 1 / 3 + 1) / 3)
+
+    @pytest.mark.parametrize(
+        ("zones", "place"),
+        [
+            (["4711", "4712", "4711"], "4712"),
+            (["A", "B", "A"], "B"),
+            (["", "", ""], "cell "),
+            (["", "", "A"], "cell "),
+        ],
+        ids=["numbers", "names", "blank", "partly blank"],
+    )
+    def test_names_places_as_the_input_does(self, incrowd, tmp_path, zones, place):
+        lines = ["user,time,lat,lon,zone"]
+        for i, (user, zone) in enumerate(zip("aab", zones, strict=True)):
+            lines.append(f"{user},2012-03-05 07:3{i},5.3{3 + i % 2},-4.02,{zone}")
+        (tmp_path / "z.csv").write_text("\n".join(lines) + "\n")
+        words = ("--place", "zone", "--attack", "location", "--k", "1", "--worst", "1")
+        status, out, _ = incrowd("attack", tmp_path / "z.csv", *words)
+        assert status == 0
+        assert f"a: nobody else left (location, k = 1), knowing {place}" in out
+
+    def test_names_rectangles_by_their_cells(self, incrowd, monkeypatch, tmp_path):
+        boxes = {"user": [1, 2], "x0": [-3, 0], "x1": [2, 1], "y0": [4, 0], "y1": [6, 1]}
+        data = library.Trajectories.from_boxes(boxes | {"t0": [0, 0], "t1": [1, 1]})
+        monkeypatch.setattr("incrowd.cli.options.Source.read", lambda _: data)
+        words = ("--attack", "location", "--k", "1", "--worst", "1")
+        _, out, _ = incrowd("attack", tmp_path / "any.csv", *words)
+        assert "1: nobody else left (location, k = 1), knowing cells -3 to 1, 4 to 5" in out
+
+    def test_of_some_people(self, incrowd, twins, tmp_path):
+        (tmp_path / "ids").write_text("\ufeffcat\n\nann \r\ncat\n", "utf-8")
+        words = ("--attack", "location", "--k", "1,2", "--json")
+        _, everybody, _ = incrowd("attack", twins, *words, "-o", tmp_path / "all.csv")
+        every = pl.read_csv(tmp_path / "all.csv")
+        for i, asked in enumerate((f"@{tmp_path / 'ids'}", "cat, ann")):
+            some = tmp_path / f"{i}.csv"
+            status, out, _ = incrowd("attack", twins, *words, "--targets", asked, "-o", some)
+            assert (status, json.loads(out)["targets"], json.loads(out)["people"]) == (0, 2, 3)
+            table = pl.read_csv(some)
+            assert table["user"].to_list() == ["cat", "ann"] * 2
+            assert table.join(every, on=table.columns, how="anti").is_empty()
+        assert "targets" not in json.loads(everybody)
+        _, out, _ = incrowd("attack", twins, *words[:-1], "--targets", "ann")
+        assert "under attack          1; the crowd is everybody" in out
+        assert "of those under attack can be told" in " ".join(out.split())
+
+    def test_of_some_people_whose_identifiers_are_numbers(self, incrowd, city):
+        words = ("--attack", "location", "--k", "2", "--json", "--targets", "3,1")
+        status, out, _ = incrowd("attack", city, *words)
+        visits = library.visits(library.read(city))
+        risk = library.risk(visits, "location", 2, targets=[3, 1])["risk"]
+        assert status == 0
+        assert json.loads(out)["risk"][0]["mean"] == pytest.approx(risk.mean())
+
+    def test_relative_concerns_those_who_have_a_tolerance(self, incrowd, city):
+        words = ("attack", city, "--attack", "frequency,home_work,proportion", "--k", "2")
+        status, out, err = incrowd(*words, "--relative", "--json")
+        assert (status, err.count("\n")) == (0, 1)
+        assert err.startswith("note: --relative does not concern frequency and home_work: without")
+        found = json.loads(out)["risk"]
+        visits = library.visits(library.read(city))
+        for name, how in (("frequency", {}), ("proportion", {"relative": True})):
+            [mean] = [each["mean"] for each in found if each["attack"] == name]
+            assert mean == pytest.approx(library.risk(visits, name, 2, **how)["risk"].mean())
+        _, _, err = incrowd(*words, "--relative", "--tolerance", "0.1")
+        assert err == ""
 
     @pytest.mark.parametrize("name", ["risk.csv", "risk.parquet"])
     def test_writes_all_risks_and_warns(self, incrowd, twins, tmp_path, name):
@@ -86,7 +151,9 @@ class TestAttack:
         output = tmp_path / "risk.csv"
         output.write_text("mine")
         words = ("attack", twins, "--attack", "location", "-o", output)
-        assert incrowd(*words)[0] == 2
+        status, _, err = incrowd(*words)
+        assert status == 2
+        assert "exists already; choose a new name, or allow overwriting (--force" in err
         assert output.read_text() == "mine"
         assert incrowd(*words, "--force")[0] == 0
 
@@ -107,7 +174,15 @@ class TestWrongUse:
             (["--attack", "locaton"], "there is no attack 'locaton'; did you mean 'location'?"),
             (["--attack", "visit", "--tolerance", "0.1"], "'tolerance' is no setting of visit"),
             (["--tolerance", "2"], "a tolerance must be from 0 to 1, not 2"),
-            (["--relative"], "frequency is relative only with a tolerance"),
+            (
+                ["--relative", "--attack", "frequency,home_work"],
+                "frequency is relative only with a tolerance",
+            ),
+            (["--targets", "eve"], "'eve' is not among the people of the data"),
+            (["--targets", "ann,eve,joe"], "'eve' is not among the people of the data (nor 1 more"),
+            (["--targets", " , "], "--targets names nobody"),
+            (["--targets", "@none.txt"], "cannot read none.txt"),
+            (["--threads", "0"], "threads"),
             (["--precision", "0.5"], "--precision 0.5 min is less than a slot"),
             (["-o", "risk.txt"], "must end in"),
         ],

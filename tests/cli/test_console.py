@@ -93,7 +93,7 @@ class TestProgress:
             update(1, 101)
             update(51, 101)
         assert capsys.readouterr().err.splitlines() == [
-            "Measuring: 1 people of 101",
+            "Measuring: 1 person of 101",
             "Measuring: 51 people of 101, 10 s more at this rate",
         ]
 

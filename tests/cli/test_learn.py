@@ -81,6 +81,30 @@ class TestLearn:
         assert "Precision (pisa, location, k = 2)" in out
         assert len(out.split("each model has 1 to give\n")[1].splitlines()) == 28
 
+    def test_details_of_both_areas(self, incrowd, cars):
+        words = ("--attack", "location", "--k", "2", "--folds", "3", "--details")
+        _, alone, _ = incrowd("learn", cars[1], *words)
+        _, out, _ = incrowd("learn", cars[0], *words, "--transfer", cars[1])
+        for title in ("pisa", "florence"):
+            for what in ("Recall", "Precision"):
+                assert out.count(f"{what} ({title}, location, k = 2)") == 1
+            assert out.count(f"Importance of features ({title})") == 1
+        second = out[out.index("Recall (florence") :]
+        assert second == alone[alone.index("Recall (florence") :]
+
+    def test_held_out(self, incrowd, cars):
+        words = ("--attack", "location", "--k", "2", "--hold-out", "0.3", "--seed", "5")
+        status, out, _ = incrowd("learn", cars[0], *words, "--json")
+        found = json.loads(out)
+        [training] = library.predict.training_sets(library.read(cars[0]), "location", 2)
+        scores = library.predict.hold_out(training, share=0.3, seed=5)
+        assert (status, found["held_out"], "folds" in found) == (0, 0.3, False)
+        assert found["experiments"][0]["within"][0]["matrix"] == scores.matrix.tolist()
+        _, out, _ = incrowd("learn", cars[0], *words)
+        assert "; 30% held out" in out
+        assert "those who were held out are predicted" in " ".join(out.split())
+        assert "fold by fold" not in " ".join(out.split())
+
     def test_values(self, incrowd, cars):
         words = ("--attack", "location,visit", "--k", "2", "--folds", "3", "--values")
         status, out, _ = incrowd("learn", cars[0], *words)
@@ -104,6 +128,7 @@ class TestLearn:
         assert status == 0
         assert "PRIVACY WARNING" in err
         assert "keep it as safe as the data" in err
+        assert f"wrote 1 model, learned from {cars[0]}, to {tmp_path / 'm'}" in err
         [model] = library.predict.load(tmp_path / "m")
         assert model.tested.people == 120
         assert incrowd("learn", cars[0], *words)[0] == 2
@@ -119,6 +144,8 @@ class TestLearn:
             (("--k", "0"), "at least"),
             (("--k", "two"), "whole numbers"),
             (("--folds", "1"), "at least 2"),
+            (("--hold-out", "1"), "the share that is held out is 1.0; it lies between 0 and 1"),
+            (("--hold-out", "0.3", "--folds", "10"), "two ways to test"),
             (("--folds", "500"), "too few for 500 folds"),
             (("--tolerance", "2", "--attack", "probability"), "tolerance"),
             (("--transfer", "missing.parquet", "--attack", "visit"), "missing.parquet"),
@@ -157,6 +184,21 @@ class TestPredict:
         assert [sum(one["classes"].values()) for one in found["predicted"]] == [120, 120]
         assert found["predicted"][0]["learned_from"] == 120
         assert 0 <= found["predicted"][0]["missed_when_tested"] <= 1
+
+    def test_of_some_people(self, incrowd, new, model, tmp_path):
+        words = ("--model", model, "--targets", "5,3")
+        status, out, _ = incrowd("predict", new, *words, "--json", "-o", tmp_path / "some.csv")
+        assert status == 0
+        assert (json.loads(out)["people"], json.loads(out)["targets"]) == (120, 2)
+        rows = pl.read_csv(tmp_path / "some.csv")
+        models = library.predict.load(model)
+        expected = library.predict.estimate(models, library.read(new), targets=[5, 3])
+        assert rows.rows() == expected.rows()
+        _, out, _ = incrowd("predict", new, *words)
+        assert out.splitlines()[1] == "targets               2; the crowd is everybody"
+        status, out, err = incrowd("predict", new, "--model", model, "--targets", "5,nobody")
+        assert (status, out) == (2, "")
+        assert "'nobody' is not among the people of the data" in err
 
     @pytest.mark.filterwarnings("default::incrowd.errors.DataWarning")
     def test_warns_of_people_unlike_all_it_has_seen(self, incrowd, cars, model):

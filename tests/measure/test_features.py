@@ -1,13 +1,15 @@
 """Mobility features against the oracle, which has them from the paper."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 import incrowd
 import naive
-from incrowd.errors import InputError
-from incrowd.measure.features import FEATURES
+from incrowd.errors import ArgumentError, InputError
+from incrowd.measure.features import FEATURES, OF_PERSON, OF_PLACE, PLACES
 from strategies import trajectories
 
 
@@ -26,6 +28,22 @@ class TestFeatures:
         assert all(FEATURES.values())
         city = incrowd.synthesize("city", users=10, seed=1)
         assert incrowd.features(city).columns == ["user", *FEATURES]
+
+    def test_are_told_in_the_docstring_and_on_the_page(self):
+        page = (Path(__file__).parents[2] / "docs" / "risk.md").read_text("utf-8")
+        lines = [line.strip() for line in incrowd.features.__doc__.splitlines()]
+        for name, text in FEATURES.items():
+            assert f"{name}: {text}" in lines
+        for name, text in OF_PERSON.items():
+            assert f"| `{name}` | {text} |" in page
+        for name, text in OF_PLACE.items():
+            columns = ", ".join(f"`{place}_{name}`" for place in PLACES)
+            assert f"| {columns} | {text} |" in page
+
+    def test_of_what_are_no_trajectories(self):
+        visits = incrowd.visits(incrowd.synthesize("city", users=5, seed=1))
+        with pytest.raises(ArgumentError, match=r"data are Trajectories, .* not Visits"):
+            incrowd.features(visits)
 
     def test_of_one_place_only(self):
         box = {"user": [1, 1], "x0": [0, 0], "y0": [0, 0], "t0": [0, 1440]}

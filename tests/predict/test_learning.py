@@ -1,17 +1,21 @@
 """Learning risk and testing it."""
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import polars as pl
 import pytest
 
 import incrowd
 from incrowd import predict
-from incrowd.attack.attacks import ATTACKS, Probability
+from incrowd.attack.attacks import ATTACKS, Probability, as_fraction
 from incrowd.errors import ArgumentError, DataWarning, InputError
 from incrowd.measure.features import FEATURES
 from incrowd.predict.experiments import importances
 from incrowd.predict.learners import TASKS, fitted
 from incrowd.predict.testing import folds_of
+from incrowd.predict.training import settings_of
 
 LEARNERS = list(predict.LEARNERS)
 
@@ -41,6 +45,24 @@ class TestTrainingSets:
             predict.training_sets(cars, "location", 0)
         with pytest.raises(ArgumentError, match="no setting"):
             predict.training_sets(cars, "location", 2, tolerance=0.1)
+
+    def test_refuse_what_are_no_trajectories(self, cars):
+        for other in (incrowd.visits(cars), None):
+            with pytest.raises(ArgumentError, match="data are Trajectories, as"):
+                predict.training_sets(other, "location", 2)
+
+    @pytest.mark.parametrize(
+        ("tolerance", "text"),
+        [
+            (0.1, "0.1"), ("0.10", "0.1"), ("1/10", "0.1"), (Fraction(1, 10), "0.1"),
+            (Decimal("0.100"), "0.1"), (0, "0"), (0.0, "0"), (1, "1"), ("1.0", "1"),
+            ("1/3", "1/3"), ("0.000001", "0.000001"), (Fraction(1, 2**19), f"{2**-19:.19f}"),
+        ],
+        ids=str,
+    )  # fmt: skip
+    def test_write_a_tolerance_in_one_way(self, tolerance, text):
+        assert settings_of(Probability(tolerance))["tolerance"] == text
+        assert Fraction(text) == as_fraction(tolerance)
 
     def test_refuse_an_attack_named_twice(self, cars):
         with pytest.raises(ArgumentError, match="named twice"):
@@ -113,7 +135,7 @@ class TestHoldOut:
         assert np.abs(actual - shares).max() < 0.03
         assert scores.accuracy > 0.6
 
-    @pytest.mark.parametrize("share", [0, 1, -1, 2])
+    @pytest.mark.parametrize("share", [0, 1, -1, 2, "a", None, True, float("nan")])
     def test_refuses_odd_shares(self, training, share):
         with pytest.raises(ArgumentError, match="between 0 and 1"):
             predict.hold_out(training, share=share)
@@ -132,6 +154,13 @@ class TestTransfer:
     def test_refuses_another_attack(self, training, sets):
         with pytest.raises(ArgumentError, match="not of the same attack"):
             predict.transfer(training, sets["visit"])
+
+    def test_takes_settings_that_are_written_otherwise_for_the_same(self, cars):
+        one, two = (
+            predict.training_sets(cars, "probability", 2, tolerance=part)[0]
+            for part in (0.1, "0.10")
+        )
+        assert predict.transfer(one, two).people == len(cars)
 
     def test_refuses_other_settings(self, cars):
         one, two = (
@@ -315,6 +344,14 @@ class TestExperiments:
         [found] = predict.experiments([[training]], "extra_trees", "values", folds=3)
         assert found.across == ()
         assert found.models[0].tested is found.within[0].classes
+
+    def test_with_a_share_held_out(self, training):
+        [found] = predict.experiments([[training]], held_out=0.3, seed=4)
+        expected = predict.hold_out(training, share=0.3, seed=4)
+        assert found.within[0].matrix.tolist() == expected.matrix.tolist()
+        assert found.models[0].tested is found.within[0]
+        with pytest.raises(ArgumentError, match="between 0 and 1"):
+            predict.experiments([[training]], held_out=1.5)
 
     def test_refuse_areas_that_differ(self, training, sets):
         with pytest.raises(ArgumentError, match="not attacked in the same ways"):

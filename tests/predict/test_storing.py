@@ -162,7 +162,9 @@ class TestRefusal:
             {"learner": "oracle"}, {"task": "fortune"}, {"task": "values"}, {"task": []},
             {"lowest": [1.0]}, {"highest": ["high"] * 28}, {"lowest": [float("nan")] * 28},
             {"lowest": [float("inf")] * 28}, {"tested": [[1]]}, {"tested": [[0] * 6] * 6},
-            {"tested": [[-1] * 6] * 6}, {"tested": [[2**40] * 6] * 6}, {"grid": {}}, {"grid": 5},
+            {"tested": [[1] * 6] * 6}, {"tested": [[0] * 6] + [[1] * 6] * 5},
+            {"tested": [[2**62] * 6] * 6}, {"tested": [[-1] * 6] * 6},
+            {"tested": [[2**40] * 6] * 6}, {"grid": {}}, {"grid": 5},
             {"grid": {"cell": float("inf"), "slot": 60, "places": True}},
             {"grid": {"cell": 100, "slot": 0, "places": True}},
             {"grid": {"cell": 100, "slot": 60, "places": "yes"}},
@@ -241,17 +243,28 @@ class TestTrees:
             ("base", lambda array: np.zeros(7)), ("base", at(0, np.nan)),
             ("range", lambda array: array[:1]), ("range", at(0, np.nan)), ("range", at(1, 2.0)),
             ("importances", lambda array: array[:1]), ("importances", at(0, np.inf)),
+            ("importances", at(slice(None), -7.0)), ("importances", at(0, -0.5)),
+            ("importances", at(slice(None), 1.0)), ("classes", at(0, 0)),
+            ("classes", lambda array: np.arange(len(array), dtype=np.int32)),
+            ("range", lambda _: np.array([0.0, 1.1])),
             ("classes", at(slice(None), 9)), ("classes", lambda _: np.array([5, 1], np.int32)),
         ],
     )  # fmt: skip
     def test_that_are_none_are_refused(self, models, tmp_path, learner, task, name, edit):
         model = models[learner, task, "location"]
-        if name == "classes" and task == "values" and not len(model.trees.classes):
+        if name == "classes" and task == "values":
             edit = lambda _: np.array([2], np.int32)  # noqa: E731
         save(model, tmp_path / "m")
         assert predict.load(tmp_path / "m")
         change(tmp_path / "m", **trees_of(model, **{name: edit}))
         with pytest.raises(InputError, match=r"cannot be used|damaged"):
+            predict.load(tmp_path / "m")
+
+    def test_that_tell_a_risk_of_0_are_refused(self, models, tmp_path, learner):
+        model = models[learner, "values", "location"]
+        save(model, tmp_path / "m")
+        change(tmp_path / "m", **trees_of(model, range=at(0, 0.0)))
+        with pytest.raises(InputError, match="a risk of 0 to tell"):
             predict.load(tmp_path / "m")
 
     @pytest.mark.parametrize("task", TASKS)

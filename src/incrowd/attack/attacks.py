@@ -22,15 +22,17 @@ Two attacks can be made one: somebody is left if she fits both::
         divided = True
 
         def between(self, number, total):
-            return Probability(self.tolerance).between(number, total)
+            return Probability(self.tolerance, self.relative).between(number, total)
+
+What cannot be combined is refused before anybody is attacked (`incrowd.attack.choosing`).
 """
 
-import difflib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ATTACKS",
+    "LIMIT",
+    "MANY",
     "Attack",
     "Frequency",
     "FrequentLocation",
@@ -54,8 +58,7 @@ __all__ = [
     "Proportion",
     "Visit",
     "as_fraction",
-    "attacks_of",
-    "named",
+    "settles",
 ]
 
 Number = float | str | Decimal | Fraction
@@ -65,6 +68,8 @@ MANY = 2**31
 """More than anybody has of anything."""
 FINEST = 10**6
 """A tolerance has no more than six decimals, so that everything fits in 64 bits."""
+LIMIT = 1 << 62
+"""No product that is compared may be as large: two of them can be added in 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +84,18 @@ class Attack:
         Whether a code that a person has several times is as many points; somebody fits who has it
         as often as it is known.
     ordered
-        ``"time"`` or ``"frequency"`` if the order of the points is known, and nothing else.
+        ``"time"`` or ``"frequency"`` if the order of the points is known, and nothing else: not
+        with `repeated`, `divided`, `shared` or a `between` of its own.
     divided
-        Whether numbers are divided by all visits of a person before they are compared.
+        Whether numbers are divided by all visits of a person before they are compared; what is
+        compared with them is said by a `between` of its own. Not with `repeated`.
     shared
-        Whether numbers are known only in proportion to the greatest of those that are known.
+        Whether numbers are known only in proportion to the greatest of those that are known. Needs
+        a `tolerance`, and takes `relative`, as `Proportion` has them; who does not fit by `between`
+        is left out as well. Not with `repeated`.
     first
-        How many of the most frequent codes can be known; all, if None.
+        How many of the most frequent codes can be known; all, if None. So many points are known
+        then, whatever k is. It goes with everything else.
     """
 
     name: ClassVar[str] = ""
@@ -104,9 +114,9 @@ class Attack:
     def between(self, number: Ints, total: Ints) -> Range:  # noqa: ARG002
         """Say whom a point fits: numbers from low/under to high/under, both included.
 
-        `number` is how often the person has the code, `total` how many visits she has in all.
-        Whom it fits has a number in that range at the same code (divided by her own total, if
-        `divided`).
+        `number` is how often the person has the code, `total` how many visits she has in all, for
+        everything that may be known of anybody; so are the three, in whole numbers. Whom it fits
+        has a number in that range at the same code (divided by her own total, if `divided`).
         """
         return np.ones_like(number), np.full_like(number, MANY), np.ones_like(number)
 
@@ -212,11 +222,11 @@ class Frequency(Attack):
         elif self.relative:
             raise ArgumentError(f"{self.name} is relative only with a tolerance")
 
-    def between(self, number: Ints, total: Ints) -> Range:
+    def between(self, number: Ints, total: Ints) -> Range:  # noqa: ARG002
         """Fit those with as many visits or more, or with as many within the tolerance."""
         if self.tolerance is None:
             return number, np.full_like(number, MANY), np.ones_like(number)
-        return _around(number, np.ones_like(total), as_fraction(self.tolerance), self.relative)
+        return _near(number, as_fraction(self.tolerance), relative=self.relative)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,18 +284,40 @@ class Probability(Attack):
 
     def between(self, number: Ints, total: Ints) -> Range:
         """Fit those with a probability within the tolerance."""
-        return _around(number, total, as_fraction(self.tolerance), self.relative)
+        return _around(number, total, as_fraction(self.tolerance), relative=self.relative)
 
 
-def _around(number: Ints, total: Ints, tolerance: Fraction, relative: bool) -> Range:  # noqa: FBT001
+def _near(number: Ints, tolerance: Fraction, *, relative: bool) -> Range:
+    """Give the whole numbers that differ from others by no more than a tolerance."""
+    a, b, under = tolerance.numerator, tolerance.denominator, np.ones_like(number)
+    if not relative:
+        return -((a - b * number) // b), (b * number + a) // b, under
+    # |known - hers| <= a/b * hers
+    most = np.full_like(number, MANY) if a == b else b * number // (b - a)
+    return -(-b * number // (b + a)), most, under
+
+
+def _around(number: Ints, total: Ints, tolerance: Fraction, *, relative: bool) -> Range:
     """Give what differs from number/total by no more than a tolerance, as whole numbers."""
     a, b = tolerance.numerator, tolerance.denominator
+    # Compared are low and high times the total of somebody else, and under times her number.
+    settles(int(total.max(initial=1)), 2 * b * b if relative else 2 * b, tolerance, "visits")
     if not relative:
         return b * number - a * total, b * number + a * total, b * total
     # |known - hers| <= a/b * hers
     if a == b:
-        return b * number, np.full_like(number, MANY), 2 * b * total
+        return number, 2 * total, 2 * total
     return b * (b - a) * number, b * (b + a) * number, (b + a) * (b - a) * total
+
+
+def settles(most: int, factor: int, tolerance: Fraction, what: str) -> None:
+    """Refuse numbers whose product, times a factor, does not fit in 64 bits."""
+    limit = math.isqrt((LIMIT - 1) // factor)
+    if most > limit:
+        raise ArgumentError(
+            f"somebody has {most:,} {what}; with a tolerance of {tolerance} up to {limit:,} can be "
+            "compared exactly. Take a tolerance with fewer decimals"
+        )
 
 
 def as_fraction(tolerance: Number) -> Fraction:
@@ -322,33 +354,3 @@ ATTACKS: Mapping[str, type[Attack]] = {
     )
 }
 """The nine, by name."""
-
-
-def named(name: str, settings: Mapping[str, Any]) -> Attack:
-    """Give the attack of a name, with those of the settings that it has."""
-    if name not in ATTACKS:
-        near = difflib.get_close_matches(name, ATTACKS, n=1, cutoff=0.5)
-        hint = f"; did you mean {near[0]!r}?" if near else f": {', '.join(ATTACKS)}"
-        raise ArgumentError(f"there is no attack {name!r}{hint}")
-    kind = ATTACKS[name]
-    own = {field.name for field in fields(kind)}
-    return kind(**{key: value for key, value in settings.items() if key in own})
-
-
-def attacks_of(
-    given: str | Attack | Iterable[str | Attack], settings: dict[str, Any]
-) -> list[Attack]:
-    """Give the attacks by name, and refuse settings that none of them has."""
-    several = [given] if isinstance(given, str | Attack) else list(given)
-    attacks = [named(one, settings) if isinstance(one, str) else one for one in several]
-    if not attacks:
-        raise ArgumentError(f"name an attack, or several: {', '.join(ATTACKS)}")
-    for one in attacks:
-        if not isinstance(one, Attack):
-            raise ArgumentError(f"an attack is a name or an Attack, not {type(one).__name__}")
-    used = {field.name for one in attacks for field in fields(one)}
-    for name in settings:
-        if name not in used:
-            names = ", ".join(one.name for one in attacks)
-            raise ArgumentError(f"{name!r} is no setting of {names}")
-    return attacks

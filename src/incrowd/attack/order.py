@@ -101,8 +101,8 @@ def _paths(
 
 @inner
 def _in_order(person: int, paths: Paths) -> NDArray[np.int32]:
-    """Give the places of a person in the order in which she has them."""
-    places = np.empty(paths.number[person].sum(), np.int32)
+    """Give the places of a person in the order in which she has them; -1 for one not known."""
+    places = np.full(paths.last[person].max() + 1, -1, np.int32)
     for y in range(paths.number.shape[1]):
         first = paths.start[person, y]
         for i in range(first, first + paths.number[person, y]):
@@ -117,6 +117,8 @@ def _who_has_all(mine: NDArray[np.int32], paths: Paths) -> int:
     for c in range(len(paths.last)):
         at = np.int32(-1)
         for y in mine:
+            if y < 0:
+                continue
             if paths.last[c, y] <= at:
                 at = np.int32(-2)
                 break
@@ -189,6 +191,7 @@ def _narrow(  # noqa: C901, PLR0912
 def order(
     targets: Ints,
     ks: Ints,
+    first: int,
     known: Sequences,
     records: Records,
     local: NDArray[np.int32],
@@ -201,7 +204,8 @@ def order(
     knows = np.full((len(targets), len(ks), ks[-1]), -1, np.int32)
     for t in range(len(targets)):
         target = targets[t]
-        start, end = records.offsets[target], records.offsets[target + 1]
+        start = records.offsets[target]
+        end = min(records.offsets[target + 1], start + first)
         size = end - start
         ranks = np.empty(size, np.int64)
         for y in range(size):

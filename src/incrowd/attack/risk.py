@@ -8,25 +8,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.attack.attacks import MANY, Attack, attacks_of
+from incrowd.attack.attacks import MANY, Attack
+from incrowd.attack.choosing import attacks_of
 from incrowd.attack.released import Released, Search, prepare
 from incrowd.compiled import Ints
+from incrowd.data.trajectories import Trajectories
+from incrowd.data.visits import Visits
 from incrowd.errors import ArgumentError, InputError
 from incrowd.threads import cores, on_threads
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.data.visits import Visits
-
-__all__ = ["risk"]
+__all__ = ["risk", "which_of"]
 
 BLOCK = 64
 """How many people are attacked at a time."""
 
 
 def risk(
-    visits: "Visits",
+    visits: Visits,
     attack: str | Attack | Iterable[str | Attack],
     k: int | Sequence[int] = 2,
     *,
@@ -85,7 +86,7 @@ def risk(
     attacks = attacks_of(attack, settings)
     wanted = _wanted(k)
     _refuse(visits)
-    who = _who(visits, targets)
+    who = np.arange(len(visits)) if targets is None else which_of(visits.people, targets)
     number = cores(threads)
     if progress:
         progress(0, len(who) * len(attacks))
@@ -97,7 +98,7 @@ def risk(
         spaces.put(np.full(len(visits), -1, np.int32))
     for done, one in enumerate(attacks):
         search, tell = prepare(one, wanted, released)
-        ks = wanted if one.first is None else [one.first]
+        ks = wanted if one.first is None else [int(one.first)]
         crowd = np.empty((len(who), len(ks)), np.int64)
         known: list[NDArray[np.int32]] = []
         work = functools.partial(_attack, who, search, spaces)
@@ -147,8 +148,12 @@ def _wanted(k: int | Sequence[int]) -> list[int]:
     return sorted({int(one) for one in several})
 
 
-def _refuse(visits: "Visits") -> None:
-    """Refuse visits in which somebody has none, or nobody is."""
+def _refuse(visits: Visits) -> None:
+    """Refuse what are no visits, and visits in which somebody has none, or nobody is."""
+    if isinstance(visits, Trajectories):
+        raise ArgumentError("these are Trajectories; incrowd.visits(...) gives their Visits")
+    if not isinstance(visits, Visits):
+        raise ArgumentError(f"visits are Visits, not a {type(visits).__name__}")
     if not len(visits):
         raise InputError("there are no visits to be attacked")
     none = np.flatnonzero(np.diff(visits.offsets) == 0)
@@ -161,16 +166,24 @@ def _refuse(visits: "Visits") -> None:
         raise InputError(f"{len(visits.place):,} visits are more than can be numbered")
 
 
-def _who(visits: "Visits", targets: Iterable[Any] | None) -> Ints:
-    """Give the indices of the people under attack."""
-    if targets is None:
-        return np.arange(len(visits), dtype=np.int64)
-    place = {user: i for i, user in enumerate(visits.people)}
+def which_of(people: "pl.Series", targets: Iterable[Any]) -> Ints:
+    """Give the indices of some people, by their identifiers."""
+    if isinstance(targets, str | bytes) or not isinstance(targets, Iterable):
+        raise ArgumentError(f"targets are several identifiers, like [{targets!r}]")
+    at = {user: i for i, user in enumerate(people)}
     wanted = list(targets)
-    missing = [user for user in wanted if user not in place]
-    if missing:
-        others = f" (nor are {len(missing) - 1:,} others)" if len(missing) > 1 else ""
-        raise ArgumentError(f"target {missing[0]!r} is not in the data{others}")
     if not wanted:
-        raise ArgumentError("targets is empty; leave it out to attack everybody")
-    return np.array([place[user] for user in wanted], np.int64)
+        raise ArgumentError("targets is empty; leave it out to take everybody")
+    missing = [user for user in wanted if not _is_in(user, at)]
+    if missing:
+        rest = len(missing) - 1
+        others = f" (nor {'is 1 other' if rest == 1 else f'are {rest:,} others'})" if rest else ""
+        raise ArgumentError(f"target {missing[0]!r} is not in the data{others}")
+    return np.array([at[user] for user in wanted], np.int64)
+
+
+def _is_in(user: Any, people: dict[Any, int]) -> bool:
+    try:
+        return user in people
+    except TypeError:  # what cannot be looked up is nobody's identifier
+        return False

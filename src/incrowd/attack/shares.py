@@ -21,6 +21,7 @@ from incrowd.compiled import Ints, compiled, inner
 __all__ = ["Tolerance", "shares"]
 
 MOST = 2**31 - 1
+"""More than any m: with as many visits, products would not fit in 64 bits, and are refused."""
 
 
 class Tolerance(NamedTuple):
@@ -44,13 +45,16 @@ class Rows(NamedTuple):
 
 @inner
 def _between(visits: int, mine: int, top: int, tolerance: Tolerance) -> tuple[int, int]:
-    """Give between what m must lie for somebody with so many visits where others are `mine`."""
+    """Give between what m must lie for somebody with so many visits where others are `mine`.
+
+    Both ends may be far above any m; they are kept in 32 bits, as what no m reaches.
+    """
     a, b = tolerance.above, tolerance.below
     if tolerance.relative:
         low = -(-(b - a) * visits * top // (b * mine))
-        return low, min(MOST, (a + b) * visits * top // (b * mine))
+        return min(MOST, low), min(MOST, (a + b) * visits * top // (b * mine))
     low, rest = -(-b * visits * top // (a * top + b * mine)), b * mine - a * top
-    return low, MOST if rest <= 0 else min(MOST, b * visits * top // rest)
+    return min(MOST, low), MOST if rest <= 0 else min(MOST, b * visits * top // rest)
 
 
 @inner
@@ -225,6 +229,7 @@ def _alone(rows: Rows) -> int:
 def shares(
     targets: Ints,
     ks: Ints,
+    first: int,
     records: Records,
     points: Points,
     tolerance: Tolerance,
@@ -237,7 +242,8 @@ def shares(
     crowd = np.full((len(targets), len(ks)), 2**62, np.int64)
     known = np.full((len(targets), len(ks), ks[-1]), -1, np.int32)
     for t in range(len(targets)):
-        start, end = records.offsets[targets[t]], records.offsets[targets[t] + 1]
+        start = records.offsets[targets[t]]
+        end = min(records.offsets[targets[t] + 1], start + first)
         visits, mine = _visits(start, end, records, points, local), records.number[start:end]
         for top in range(end - start):
             active = False

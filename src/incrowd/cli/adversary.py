@@ -1,16 +1,31 @@
 """Options of commands that attack: what the adversary knows, and how well."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd.cli.console import say
 from incrowd.cli.options import in_units
-from incrowd.errors import ArgumentError
+from incrowd.errors import ArgumentError, UnreadableError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from incrowd.data.frame import Frame
 
-__all__ = ["Names", "Points", "Precision", "Relative", "Tolerance", "checked", "with_precision"]
+__all__ = [
+    "Names",
+    "Points",
+    "Precision",
+    "Relative",
+    "Targets",
+    "Tolerance",
+    "asked_for",
+    "checked",
+    "listed",
+    "with_precision",
+]
 
 Names = Annotated[
     str,
@@ -34,7 +49,12 @@ Tolerance = Annotated[
     ),
 ]
 Relative = Annotated[
-    bool, typer.Option("--relative", help="The tolerance is a part of the other's number.")
+    bool,
+    typer.Option(
+        "--relative",
+        help="The tolerance is a part of the other's number. (Without --tolerance, frequency and "
+        "home_work have none.)",
+    ),
 ]
 Precision = Annotated[
     float | None,
@@ -42,11 +62,22 @@ Precision = Annotated[
 ]
 
 
+Targets = Annotated[
+    str | None,
+    typer.Option(
+        help="Only these people, as in 4711,4712; or @FILE, with one in each line. Everybody else "
+        "stays in the crowd.",
+        metavar="IDS",
+    ),
+]
+
+
 def checked(
     attacks: str, tolerance: str | None, relative: bool
 ) -> tuple[list[str], dict[str, Any]]:
     """Give the attacks and their settings, so that nothing is read for the sake of an error."""
-    from incrowd.attack.attacks import ATTACKS, named
+    from incrowd.attack.attacks import ATTACKS
+    from incrowd.attack.choosing import named, one_sided
 
     names = [name.strip() for name in attacks.split(",") if name.strip()] or list(ATTACKS)
     for name in names:
@@ -57,9 +88,48 @@ def checked(
         settings["tolerance"] = tolerance
     if relative:
         settings["relative"] = True
+    spared = one_sided(names, settings)
     for name in names:
-        named(name, settings)
+        named(name, {} if name in spared else settings)
+    if spared:
+        say(
+            f"note: --relative does not concern {' and '.join(spared)}: without a --tolerance, as "
+            "many visits or more fit"
+        )
     return names, settings
+
+
+def listed(targets: str | None) -> list[str] | None:
+    """Give the identifiers that were asked for, each once."""
+    if targets is None:
+        return None
+    if targets.startswith("@"):
+        path = Path(targets[1:])
+        try:
+            lines = path.read_text("utf-8-sig").splitlines()
+        except OSError as error:
+            raise UnreadableError(f"cannot read {path}: {error.strerror or error}") from error
+        except UnicodeDecodeError as error:
+            raise UnreadableError(f"{path} is no text in UTF-8") from error
+        where = str(path)
+    else:
+        lines, where = targets.split(","), "--targets"
+    found = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    if not found:
+        raise ArgumentError(f"{where} names nobody; leave --targets out to take everybody")
+    return found
+
+
+def asked_for(wanted: list[str] | None, people: "pl.Series") -> list[Any] | None:
+    """Give the identifiers of the data that read as those that were asked for."""
+    if wanted is None:
+        return None
+    named = {str(user): user for user in people}
+    missing = [one for one in wanted if one not in named]
+    if missing:
+        rest = f" (nor {len(missing) - 1:,} more of --targets)" if len(missing) > 1 else ""
+        raise ArgumentError(f"{missing[0]!r} is not among the people of the data{rest}")
+    return [named[one] for one in wanted]
 
 
 def with_precision(

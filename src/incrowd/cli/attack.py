@@ -12,8 +12,11 @@ from incrowd.cli.adversary import (
     Points,
     Precision,
     Relative,
+    Targets,
     Tolerance,
+    asked_for,
     checked,
+    listed,
     with_precision,
 )
 from incrowd.cli.console import once_begun, progress, warn, write_people
@@ -23,7 +26,7 @@ from incrowd.cli.options import AsJson, Force, PeopleFile, Source, numbers_of, r
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.data.frame import Frame
+    from incrowd.data.trajectories import Trajectories
     from incrowd.data.visits import Visits
 
 __all__ = ["Risks", "attack", "beside", "lines_of", "risks_of"]
@@ -41,6 +44,7 @@ def attack(
     tolerance: Tolerance = None,
     relative: Relative = False,
     precision: Precision = None,
+    targets: Targets = None,
     worst: Annotated[
         int,
         typer.Option(min=0, help="Show so many people most at risk, and why.", metavar="N"),
@@ -58,11 +62,12 @@ def attack(
     from incrowd.data.tables import kind_of
 
     names, settings = checked(attacks, tolerance, relative)
-    wanted = numbers_of(points, "2,3,4,5")
+    wanted, some = numbers_of(points, "2,3,4,5"), listed(targets)
     if output is not None:
         kind_of(output)
         refuse_taken(output, overwrite=force)
     data = source.read()
+    who = asked_for(some, data.people)
     settings = with_precision(settings, precision, data.frame)
     visits = incrowd.visits(data)
     with progress("Attacking", "people") as update:
@@ -70,6 +75,7 @@ def attack(
             visits,
             names,
             wanted,
+            targets=who,
             instances=worst > 0,
             threads=source.reading["threads"],
             progress=once_begun(update, "attack.each", "half a minute"),
@@ -80,19 +86,20 @@ def attack(
     if output is not None:
         write_people(table.select("attack", "k", "user", "risk"), output, overwrite=force)
     if as_json:
-        about: dict[str, Any] = {
-            "people": len(visits),
-            "visits": len(visits.place),
-            "risk": [asdict(each) for each in found],
-        }
+        about: dict[str, Any] = {"people": len(visits), "visits": len(visits.place)}
+        if who is not None:
+            about["targets"] = len(who)
+        about["risk"] = [asdict(each) for each in found]
         if worst:
             about["worst"] = most
         print(json.dumps(about, indent=2, ensure_ascii=False, default=str))
         return
-    print(f"{'people':<22}{len(visits):,}\n{'visits':<22}{len(visits.place):,}\n")
-    print("\n".join(lines_of(found)))
+    print(f"{'people':<22}{len(visits):,}\n{'visits':<22}{len(visits.place):,}")
+    if who is not None:
+        print(f"{'under attack':<22}{len(who):,}; the crowd is everybody")
+    print("\n".join(["", *lines_of(found, "people" if who is None else "those under attack")]))
     if most:
-        print("\n".join(["", *_people(most, visits, data.frame)]))
+        print("\n".join(["", *_people(most, _Places(data, visits))]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +141,7 @@ def risks_of(table: "pl.DataFrame") -> list[Risks]:
     ]
 
 
-def lines_of(found: list[Risks]) -> list[str]:
+def lines_of(found: list[Risks], whom: str = "people") -> list[str]:
     """Say it in lines: a table, and what it means."""
     lines = [f"{'attack':<{NAMED}}{'k':>3}{'risk 1':>12}{'0.5 or more':>14}{'mean risk':>12}"]
     before = ""
@@ -147,7 +154,7 @@ def lines_of(found: list[Risks]) -> list[str]:
         "The risk of a person is one over the number of people who are left when an adversary "
         "knows k points of her: those k points that leave fewest. Nothing is estimated; it is as "
         f"if all had been tried. At worst ({worst.attack}, k = {worst.k}), {worst.certain:.1%} of "
-        "people can be told from everybody else."
+        f"{whom} can be told from everybody else."
     )
     return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
 
@@ -186,27 +193,48 @@ def _most_at_risk(table: "pl.DataFrame", number: int) -> list[dict[str, Any]]:
     )
 
 
-def _people(most: list[dict[str, Any]], visits: "Visits", grid: "Frame") -> list[str]:
+def _people(most: list[dict[str, Any]], places: "_Places") -> list[str]:
     """Say who is most at risk, and what an adversary would have to know."""
     lines = ["Most at risk"]
     for each in most:
         left = each["crowd"] - 1
         others = "nobody else" if not left else f"{left:,} other{'s' if left > 1 else ''}"
-        known = "; ".join(_point(point, visits, grid) for point in each["knows"])
-        text = f"{each['user']}: {others} left ({each['attack']}), knowing {known}"
+        known = "; ".join(_point(point, places) for point in each["knows"])
+        how = f"({each['attack']}, k = {each['k']})"
+        text = f"{each['user']}: {others} left {how}, knowing {known}"
         lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
     return lines
 
 
-def _point(point: dict[str, Any], visits: "Visits", grid: "Frame") -> str:
-    """Say what is known of a place."""
-    place = point["place"]
-    if visits.places is None:
+class _Places:
+    """Names places as the input does, or by their cells where it names none."""
+
+    def __init__(self, data: "Trajectories", visits: "Visits") -> None:
+        self.grid, self.sides = data.frame, None
+        whole = bool((data.x1 - data.x0 == 1).all() and (data.y1 - data.y0 == 1).all())
+        # Codes are names, too, if the input has whole numbers for places; as text it has none.
+        self.cells = visits.places is None and (data.place is None or data.places is not None)
+        if self.cells and not whole:
+            import numpy as np
+
+            self.sides = np.unique(np.stack([data.x0, data.x1, data.y0, data.y1], 1), axis=0)
+
+    def __call__(self, place: Any) -> str:
+        """Name a place by its code, or by the name that it has already."""
+        if not self.cells:
+            return str(place)
+        if self.sides is not None:
+            x0, x1, y0, y1 = self.sides[place].tolist()
+            return f"cells {x0} to {x1 - 1}, {y0} to {y1 - 1}"
         x, y = (place + 2**31) >> 32, (place + 2**31) % 2**32 - 2**31
-        place = f"cell {x}, {y}"
-    text = f"{place}"
+        return f"cell {x}, {y}"
+
+
+def _point(point: dict[str, Any], places: _Places) -> str:
+    """Say what is known of a place."""
+    text = places(point["place"])
     if point["time"] is not None:
-        moment = str(grid.times([point["time"]])[0]).replace("T", " ")
+        moment = str(places.grid.times([point["time"]])[0]).replace("T", " ")
         text += f" at {moment} UTC"
     if point["visits"] is not None:
         text += f" {point['visits']:,} times"

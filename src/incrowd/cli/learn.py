@@ -21,6 +21,7 @@ from incrowd.cli.adversary import (
 from incrowd.cli.console import once_begun, progress, say
 from incrowd.cli.measure import WIDTH
 from incrowd.cli.options import AsJson, Force, Source, numbers_of, reads_data
+from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
     from incrowd.compiled import Floats
@@ -42,6 +43,7 @@ VALUES = "R2 is the share of the variance that is explained, error the mean abso
 FOLDED = (
     "Within a dataset everybody is predicted by what was learned from the others, fold by fold."
 )
+HELD = "Within a dataset those who were held out are predicted by what was learned from the others."
 
 
 @reads_data
@@ -70,7 +72,17 @@ def learn(
     learner: Annotated[
         str, typer.Option(help="forest, extra_trees or boosting.", metavar="NAME")
     ] = "forest",
-    folds: Annotated[int, typer.Option(help="Of cross-validation.", metavar="N")] = 10,
+    folds: Annotated[
+        int | None, typer.Option(help="Of cross-validation; 10 unless given.", metavar="N")
+    ] = None,
+    held_out: Annotated[
+        float | None,
+        typer.Option(
+            "--hold-out",
+            help="Test on this share of the people, held out at random, and not by folds.",
+            metavar="SHARE",
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, help="Makes it repeatable.", metavar="N")
     ] = 0,
@@ -80,7 +92,8 @@ def learn(
     details: Annotated[
         bool,
         typer.Option(
-            "--details", help="Also show recall and precision by class, and what features count."
+            "--details",
+            help="Also show recall and precision by class, and what features count, in each area.",
         ),
     ] = False,
     force: Force = False,
@@ -98,7 +111,7 @@ def learn(
     names, settings = checked(attacks, tolerance, relative)
     wanted = numbers_of(points, "2,3,4,5")
     named(learner)
-    refuse_few(folds)
+    number = _folds(folds, held_out)
     if output is not None:
         refuse_taken(output, overwrite=force)
     sources = [source]
@@ -107,7 +120,7 @@ def learn(
     threads = source.reading["threads"]
     areas: list[list[Training]] = []
     for data in [each.read() for each in sources]:
-        refuse_few(folds, len(data))
+        refuse_few(number, len(data) if held_out is None else None)
         with progress("Attacking", "people") as update:
             areas.append(
                 predict.training_sets(
@@ -124,32 +137,59 @@ def learn(
         update(0, len(areas[0]))
         found = list(
             predict.experiments(
-                areas, learner, task, folds=folds, seed=seed, threads=threads, progress=update
+                areas,
+                learner,
+                task,
+                folds=number,
+                held_out=held_out,
+                seed=seed,
+                threads=threads,
+                progress=update,
             )
         )
     if output is not None:
         predict.save([one.models[0] for one in found], output, overwrite=force)
-        say(f"wrote {len(found)} models, learned from {source.path}, to {output}")
-    titles = [Path(each.path).stem for each in sources]
-    if len(set(titles)) < len(titles):
-        titles = [each.path for each in sources]
+        models = "1 model" if len(found) == 1 else f"{len(found)} models"
+        say(f"wrote {models}, learned from {source.path}, to {output}")
+    titles = _titles(sources)
     if as_json:
         each = [
             {"data": source.path, "people": len(area[0])}
             for source, area in zip(sources, areas, strict=True)
         ]
-        about = {"areas": each, "learner": learner, "task": task, "folds": folds, "seed": seed}
+        about = {"areas": each, "learner": learner, "task": task, "seed": seed}
+        about |= {"folds": number} if held_out is None else {"held_out": held_out}
         print(json.dumps(about | {"experiments": [_as_json(one) for one in found]}, indent=2))
         return
     for title, area in zip(titles, areas, strict=True):
         print(f"{title:<22}{len(area[0]):,} people")
-    print(f"{'learner':<22}{learner}: {predict.LEARNERS[learner]}; {folds} folds\n")
-    print("\n".join(table_two(found, titles)))
+    tested = f"{number} folds" if held_out is None else f"{held_out:.0%} held out"
+    print(f"{'learner':<22}{learner}: {predict.LEARNERS[learner]}; {tested}\n")
+    print("\n".join(table_two(found, titles, FOLDED if held_out is None else HELD)))
     if details:
-        print("\n".join(_details(found, titles[0])))
+        print("\n".join(line for i in range(len(titles)) for line in _details(found, i, titles[i])))
 
 
-def table_two(found: "list[Experiment]", titles: list[str]) -> list[str]:
+def _folds(folds: int | None, held_out: float | None) -> int:
+    """Give the number of folds, and refuse two ways to test at once."""
+    from incrowd.predict.testing import FOLDS, refuse_few, refuse_share
+
+    if held_out is not None and folds is not None:
+        raise ArgumentError("--folds and --hold-out are two ways to test; take one of them")
+    if held_out is not None:
+        refuse_share(held_out)
+    number = FOLDS if folds is None else folds
+    refuse_few(number)
+    return number
+
+
+def _titles(sources: list[Source]) -> list[str]:
+    """Name areas by their files, and by where these are if their names are the same."""
+    titles = [Path(each.path).stem for each in sources]
+    return titles if len(set(titles)) == len(titles) else [each.path for each in sources]
+
+
+def table_two(found: "list[Experiment]", titles: list[str], how_tested: str = FOLDED) -> list[str]:
     """Give a table of the shape of the paper's table 2, and what it means."""
     from incrowd.predict import Scores
 
@@ -184,7 +224,7 @@ def table_two(found: "list[Experiment]", titles: list[str]) -> list[str]:
             for i in range(len(heads))
         )
         lines.append(f"{'missed, on average':<{NAMED + 3}}{''.join(means)}")
-    meaning = f"{ACCURACY if classes else VALUES} {FOLDED} {MISSED}{f' {LOWER}' if one else ''}"
+    meaning = f"{ACCURACY if classes else VALUES} {how_tested} {MISSED}{f' {LOWER}' if one else ''}"
     return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
 
 
@@ -220,13 +260,13 @@ def _share(share: float) -> str:
     return "-" if math.isnan(share) else f"{share:.1%}"
 
 
-def _details(found: "list[Experiment]", title: str) -> list[str]:
+def _details(found: "list[Experiment]", area: int, title: str) -> list[str]:
     """Give recall and precision of each class, and the importance of features."""
     from incrowd.predict.experiments import importances
 
     lines = []
     for one in found:
-        scores = _classes(one.within[0])
+        scores = _classes(one.within[area])
         for what, part, of in (
             ("Recall", scores.recall(), "row"),
             ("Precision", scores.precision(), "column"),
@@ -234,7 +274,7 @@ def _details(found: "list[Experiment]", title: str) -> list[str]:
             lines += ["", f"{what} ({title}, {one.attack}, k = {one.k}): rows are what people are,"]
             lines.append(f"columns what they are predicted to be, in percent of the {of}")
             lines += _matrix(part)
-    table = importances([one.models[0] for one in found])
+    table = importances([one.models[area] for one in found])
     lines += ["", f"Importance of features ({title}); each model has 1 to give"]
     lines += [f"  {name:<28}{value:>7.2f}" for name, value in table.iter_rows()]
     return lines

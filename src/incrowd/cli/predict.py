@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd.cli.adversary import Targets, asked_for, listed
 from incrowd.cli.console import progress, write_people
 from incrowd.cli.measure import WIDTH
 from incrowd.cli.options import AsJson, Force, PeopleFile, Source, reads_data
@@ -33,6 +34,7 @@ def predict(
     model: Annotated[
         Path, typer.Option("--model", help="What incrowd learn wrote.", metavar="FILE")
     ],
+    targets: Targets = None,
     output: PeopleFile = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -45,23 +47,30 @@ def predict(
     from incrowd.data.atomic import refuse_taken
     from incrowd.data.tables import kind_of
 
+    some = listed(targets)
     if output is not None:
         kind_of(output)
         refuse_taken(output, overwrite=force)
     models = incrowd.predict.load(model)
     data = source.read()
+    who = asked_for(some, data.people)
     with progress("Predicting", "models") as update:
         table = incrowd.predict.estimate(
-            models, data, threads=source.reading["threads"], progress=update
+            models, data, targets=who, threads=source.reading["threads"], progress=update
         )
     if output is not None:
         write_people(table, output, overwrite=force)
     rows = [_row(one, table) for one in models]
     if as_json:
-        print(json.dumps({"people": len(data), "predicted": rows}, indent=2))
+        about: dict[str, Any] = {"people": len(data)}
+        if who is not None:
+            about["targets"] = len(who)
+        print(json.dumps(about | {"predicted": rows}, indent=2))
         return
-    print(f"{'people':<22}{len(data):,}\n")
-    print("\n".join(_lines(rows)))
+    print(f"{'people':<22}{len(data):,}")
+    if who is not None:
+        print(f"{'targets':<22}{len(who):,}; the crowd is everybody")
+    print("\n".join(["", *_lines(rows)]))
 
 
 def _row(model: "Model", table: "pl.DataFrame") -> dict[str, Any]:

@@ -71,7 +71,10 @@ def refuse_taken(final: Path, *, directory: bool = False, overwrite: bool = Fals
         if directory or final.is_dir():
             raise OutputError(f"{final} exists already; choose a new name or remove it first")
         if not overwrite:
-            raise OutputError(f"{final} exists already; choose a new name, or allow overwriting")
+            raise OutputError(
+                f"{final} exists already; choose a new name, or allow overwriting (--force on the "
+                "command line, overwrite=True in Python)"
+            )
 
 
 def writing_error(final: Path, error: OSError) -> OutputError:

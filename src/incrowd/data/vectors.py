@@ -35,7 +35,7 @@ class PersonVector:
         return len(self.place)
 
     def __repr__(self) -> str:
-        return f"PersonVector({len(self):,} places, {int(self.visits.sum()):,} visits)"
+        return f"PersonVector(places: {len(self):,}, visits: {int(self.visits.sum()):,})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

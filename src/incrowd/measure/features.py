@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from incrowd.compiled import Floats, Ints, compiled
+from incrowd.data.trajectories import Trajectories
 from incrowd.data.vectors import Vectors, count
 from incrowd.data.visits import visits
-from incrowd.errors import InputError
+from incrowd.errors import ArgumentError, InputError
 from incrowd.threads import cores
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.data.trajectories import Trajectories
-
-__all__ = ["FEATURES", "features"]
+__all__ = ["FEATURES", "features", "refuse_others"]
 
 DAY = 86_400
 OF_PERSON = {
@@ -34,11 +33,11 @@ OF_PERSON = {
     "max_distance_ratio": "D_max over the greatest distance between two places of the dataset",
     "places": "Locs: how many places she visited",
     "places_ratio": "Locs over the places of the dataset",
-    "radius_of_gyration": "R_g: how far her visits are from their centre (root mean square), in m",
+    "radius_of_gyration": "R_g: how far visits are from their centre (root mean square), in metres",
     "entropy": "E: the entropy of her places, by visits, in bits",
 }
 OF_PLACE = {
-    "entropy": "E_i: the entropy of the people at the place, by their visits there, in bits",
+    "entropy": "E_i: the entropy of its visitors, by their visits there, in bits",
     "people": "U_i: how many people visited it",
     "people_ratio": "U_i over the people of the dataset",
     "visits": "w_i: how often she visited it",
@@ -54,7 +53,7 @@ FEATURES = {
 
 
 def features(
-    data: "Trajectories",
+    data: Trajectories,
     *,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -79,7 +78,38 @@ def features(
     Returns
     -------
     polars.DataFrame
-        user, and the 28 columns of `incrowd.measure.features.FEATURES`.
+        user, and the 28 columns of `incrowd.measure.features.FEATURES`. Those of a place are of
+        the one that she visited most (first), of the second, and of the one that she visited least
+        (last):
+
+        visits: V: how many visits she made
+        visits_per_day: V over the days of the dataset
+        max_distance: D_max: the longest way from one visit to the next, in metres
+        sum_distances: D_sum: all of these ways, in metres
+        sum_distances_per_day: D_sum over the days of the dataset
+        max_distance_ratio: D_max over the greatest distance between two places of the dataset
+        places: Locs: how many places she visited
+        places_ratio: Locs over the places of the dataset
+        radius_of_gyration: R_g: how far visits are from their centre (root mean square), in metres
+        entropy: E: the entropy of her places, by visits, in bits
+        first_entropy: E_i: the entropy of its visitors, by their visits there, in bits
+        first_people: U_i: how many people visited it
+        first_people_ratio: U_i over the people of the dataset
+        first_visits: w_i: how often she visited it
+        first_visits_ratio: w_i over the visits of everybody to it
+        first_visits_per_day: w_i over the days of the dataset
+        second_entropy: E_i: the entropy of its visitors, by their visits there, in bits
+        second_people: U_i: how many people visited it
+        second_people_ratio: U_i over the people of the dataset
+        second_visits: w_i: how often she visited it
+        second_visits_ratio: w_i over the visits of everybody to it
+        second_visits_per_day: w_i over the days of the dataset
+        last_entropy: E_i: the entropy of its visitors, by their visits there, in bits
+        last_people: U_i: how many people visited it
+        last_people_ratio: U_i over the people of the dataset
+        last_visits: w_i: how often she visited it
+        last_visits_ratio: w_i over the visits of everybody to it
+        last_visits_per_day: w_i over the days of the dataset
 
     Examples
     --------
@@ -90,6 +120,7 @@ def features(
     """
     import polars as pl
 
+    refuse_others(data)
     if not len(data) or int(data.lengths().min()) == 0:
         raise InputError("there is somebody without visits, or nobody at all; leave them out")
     tell = progress or (lambda *_: None)
@@ -122,6 +153,14 @@ def features(
     columns |= _of_places(vectors, key, len(codes), days)
     tell(3, 3)
     return pl.DataFrame({"user": data.people, **columns})
+
+
+def refuse_others(data: object) -> None:
+    """Refuse what are no trajectories; visits do not say where a place is."""
+    if not isinstance(data, Trajectories):
+        raise ArgumentError(
+            f"data are Trajectories, as incrowd.read gives them, not {type(data).__name__}"
+        )
 
 
 def _of_places(vectors: Vectors, key: Ints, places: int, days: int) -> dict[str, Floats]:

@@ -16,7 +16,9 @@ from incrowd.predict.testing import (
     FOLDS,
     baseline,
     cross_validate,
+    hold_out,
     refuse_few,
+    refuse_share,
     refuse_unlike,
     scored,
 )
@@ -37,7 +39,7 @@ class Experiment:
     attack, k
         The configuration.
     within
-        Cross-validation in each area.
+        Cross-validation in each area, or a share that was held out.
     guessed
         The baseline in each area: classes guessed by their shares.
     across
@@ -60,6 +62,7 @@ def experiments(
     task: str = TASKS[0],
     *,
     folds: int = FOLDS,
+    held_out: float | None = None,
     seed: int = 0,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -76,6 +79,9 @@ def experiments(
         ``"classes"`` of risk, or ``"values"``.
     folds
         Of cross-validation.
+    held_out
+        If given, this share of the people is predicted by what is learned from the others, and
+        there are no folds.
     seed
         Makes it repeatable.
     threads
@@ -95,9 +101,13 @@ def experiments(
         raise ArgumentError("the areas were not attacked in the same ways")
     for sets in zip(*areas, strict=True):
         refuse_unlike(sets[0], sets[-1])
-        refuse_few(folds, min(len(one) for one in sets))
-    how: dict[str, Any] = {"folds": folds, "seed": seed, "threads": threads}
-    return _experiments(areas, learner, task, how, progress)
+        if held_out is None:
+            refuse_few(folds, min(len(one) for one in sets))
+    how: dict[str, Any] = {"folds": folds, "threads": threads}
+    if held_out is not None:
+        refuse_share(held_out)
+        how = {"share": held_out}
+    return _experiments(areas, learner, task, how | {"seed": seed}, progress)
 
 
 def _experiments(
@@ -108,8 +118,9 @@ def _experiments(
     progress: Callable[[int, int], None] | None,
 ) -> Iterator[Experiment]:
     """Make experiments one by one; here, so that bad arguments are refused at once."""
+    test = hold_out if "share" in how else cross_validate
     for done, sets in enumerate(zip(*areas, strict=True), 1):
-        within = [cross_validate(one, learner, task, **how) for one in sets]
+        within = [test(one, learner, task, **how) for one in sets]
         models = [
             learn(one, learner, task, seed=how["seed"], tested=each)
             for one, each in zip(sets, within, strict=True)

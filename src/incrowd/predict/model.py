@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incrowd.attack.risk import which_of
 from incrowd.compiled import Floats
 from incrowd.data.trajectories import Trajectories
 from incrowd.errors import ArgumentError, DataWarning, InputError
@@ -170,7 +171,7 @@ def estimate(
         _same_grid(several, Grid.of(data))
         frame = features(data, threads=threads)
     if targets is not None:
-        frame = _part(frame, list(targets))
+        frame = frame[which_of(frame["user"], targets)]
     table = table_of(frame)
     _warn_of_range(several, table)
     frames = []
@@ -231,17 +232,6 @@ def _same_grid(models: Sequence[Model], grid: Grid) -> None:
                 f"the model was learned from {model.grid}, and the data has {grid}; features and "
                 "risk do not mean the same in both"
             )
-
-
-def _part(frame: "pl.DataFrame", targets: list[Any]) -> "pl.DataFrame":
-    row = {user: i for i, user in enumerate(frame["user"])}
-    missing = [user for user in targets if user not in row]
-    if missing:
-        others = f" (nor are {len(missing) - 1:,} others)" if len(missing) > 1 else ""
-        raise ArgumentError(f"target {missing[0]!r} is not in the data{others}")
-    if not targets:
-        raise ArgumentError("targets is empty; leave it out to tell everybody's risk")
-    return frame[[row[user] for user in targets]]
 
 
 def _warn_of_range(models: Sequence[Model], table: Floats) -> None:

@@ -214,7 +214,11 @@ def _model(entry: dict[str, Any], number: int, part: _Archive) -> Model:
         matrix = np.array(entry["tested"], np.int64)
         square = matrix.shape == (len(CLASSES), len(CLASSES))
         _check(
-            square and bool((matrix >= 0).all()) and 0 < matrix.sum() < WIDEST,
+            square
+            and bool(((matrix >= 0) & (matrix < WIDEST)).all())
+            and 0 < matrix.sum() < WIDEST
+            and not matrix[0].any()
+            and not matrix[:, 0].any(),
             "its scores are none",
         )
         tested = Scores(matrix)

@@ -18,6 +18,7 @@ __all__ = [
     "cross_validate",
     "hold_out",
     "refuse_few",
+    "refuse_share",
     "refuse_unlike",
     "scored",
     "transfer",
@@ -103,8 +104,7 @@ def hold_out(
     `cross_validate`.
     """
     named(learner, task, seed)
-    if not 0 < share < 1:
-        raise ArgumentError(f"the share that is held out is {share}; it lies between 0 and 1")
+    refuse_share(share)
     order = _dealt(training.levels, seed)
     # Taken evenly from people in order of their class.
     held = np.zeros(len(training), bool)
@@ -170,6 +170,13 @@ def refuse_few(folds: int, people: int | None = None) -> None:
         raise ArgumentError(f"folds is {folds!r}; it is a whole number, and at least 2")
     if people is not None and people < folds:
         raise InputError(f"{people} people are too few for {folds} folds")
+
+
+def refuse_share(share: float) -> None:
+    """Refuse what is no share of people that could be held out."""
+    number = isinstance(share, int | float | np.number) and not isinstance(share, bool)
+    if not number or not 0 < share < 1:
+        raise ArgumentError(f"the share that is held out is {share!r}; it lies between 0 and 1")
 
 
 def _dealt(actual: Ints, seed: int) -> Ints:

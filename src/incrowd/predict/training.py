@@ -2,16 +2,19 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from incrowd.attack.attacks import ATTACKS, Attack, attacks_of
+from incrowd.attack.attacks import ATTACKS, Attack, as_fraction
+from incrowd.attack.choosing import attacks_of
 from incrowd.attack.risk import risk
 from incrowd.compiled import Floats, Ints
 from incrowd.data.visits import visits
 from incrowd.errors import ArgumentError
-from incrowd.measure.features import FEATURES, features
+from incrowd.measure.features import FEATURES, features, refuse_others
 from incrowd.predict.classes import levels
 
 if TYPE_CHECKING:
@@ -123,6 +126,7 @@ def training_sets(
     [Training(visit, k=2, 50 people), Training(visit, k=3, 50 people), \
 Training(home_work, k=2, 50 people)]
     """
+    refuse_others(data)
     attacks = attacks_of(list(ATTACKS) if attack is None else attack, settings)
     names = [one.name for one in attacks]
     if len(set(names)) < len(names):
@@ -147,15 +151,36 @@ Training(home_work, k=2, 50 people)]
 
 
 def settings_of(attack: Attack) -> dict[str, Any]:
-    """Give the settings of an attack as a file can hold them: what is no whole number, as text."""
+    """Give the settings of an attack as a file can hold them: what is no whole number, as text.
+
+    A tolerance is written in one way, whatever it was given as: 0.1, "0.10" and 1/10 are the same.
+
+    Examples
+    --------
+    >>> from incrowd.attack.attacks import Probability
+    >>> settings_of(Probability("0.10"))
+    {'tolerance': '0.1', 'relative': False}
+    """
     own: dict[str, Any] = {}
     for each in fields(attack):
         value = getattr(attack, each.name)
         if isinstance(value, np.integer):
             value = int(value)
+        if each.name == "tolerance" and value is not None:
+            value = _as_text(value)
         plain = value is None or isinstance(value, bool | int)
         own[each.name] = value if plain else str(value)
     return own
+
+
+def _as_text(tolerance: Any) -> str:
+    """Write a tolerance as a decimal where that says it all, and as a fraction otherwise."""
+    try:
+        exact = as_fraction(tolerance)
+    except ArgumentError:  # of an attack of one's own, which takes something else for one
+        return str(tolerance)
+    decimal = Decimal(exact.numerator) / Decimal(exact.denominator)
+    return format(decimal.normalize(), "f") if Fraction(decimal) == exact else str(exact)
 
 
 def table_of(frame: "pl.DataFrame") -> Floats:

@@ -21,6 +21,8 @@ __all__ = ["ARRAYS", "Trees", "constant", "grown"]
 
 Narrow = NDArray[np.int32]
 LEAF = -1
+NEARLY = 1e-6
+"""How far from 1 shares may be together, for they were rounded."""
 ARRAYS: Mapping[str, Any] = {
     "classes": "<i4",
     "start": "<i8",
@@ -110,7 +112,9 @@ class Trees:
         lengths = {len(part) for part in (self.threshold, self.left, self.right)}
         _require(lengths == {nodes} and len(self.value) == width * nodes, "unequal arrays")
         _require(len(self.start) == trees + 1 and _are_offsets(self.start, nodes), "no beginnings")
-        _require(levels == [one for one in range(len(CLASSES)) if one in levels], "other classes")
+        # Nobody is in the first class: whoever is in the data fits what is known of her.
+        known = [one for one in range(1, len(CLASSES)) if one in levels]
+        _require(levels == known, "other classes")
         binary = len(levels) == 2 and totals == 1 and not self.mean  # noqa: PLR2004
         _require(totals == max(len(levels), 1) or binary, "votes for what is no class")
         first, last = int(self.column.min()), int(self.column.max()) + width
@@ -121,8 +125,12 @@ class Trees:
         inner = self.feature != LEAF
         numbers = (self.threshold[inner], self.value, self.base, self.importances)
         _require(all(np.isfinite(part).all() for part in numbers), "values that are no numbers")
+        total = float(self.importances.sum())
+        shared = (self.importances >= 0).all() and (total == 0 or abs(total - 1) < NEARLY)
+        _require(bool(shared), "importances that are no shares")
         lowest, highest = self.range if len(self.range) == 2 else (1, 0)  # noqa: PLR2004
         _require(bool(0 <= lowest <= highest <= 1), "a range that is none")
+        _require(bool(levels) or lowest > 0, "a risk of 0 to tell")
         origin = np.arange(nodes)[inner]
         end = np.repeat(self.start[1:], np.diff(self.start))[inner]
         for child in (self.left[inner], self.right[inner]):
