@@ -81,7 +81,7 @@ class TestLargeCounts:
         tolerance=st.sampled_from(TOLERANCES),
         relative=st.booleans(),
     )
-    @settings(max_examples=500)
+    @settings(max_examples=250)
     def test_are_compared_exactly_or_refused(self, attack, people, k, tolerance, relative):
         how = {"tolerance": tolerance, "relative": relative}
         exact = Fraction(str(tolerance))
@@ -93,12 +93,12 @@ class TestLargeCounts:
         assert found == expected(people, attack, k, tolerance=exact, relative=relative)
 
     @given(people=lives(MANY // 5), attack=st.sampled_from(["frequency", "home_work"]))
-    @settings(max_examples=300)
+    @settings(max_examples=150)
     def test_as_many_or_more(self, people, attack):
         assert crowds(people, attack, 2) == expected(people, attack, 2)
 
     @given(people=lives(10**6), k=st.integers(1, 3))
-    @settings(max_examples=300)
+    @settings(max_examples=150)
     def test_with_a_tenth_millions_are_never_refused(self, people, k):
         for attack in ("proportion", "probability"):
             assert crowds(people, attack, k) == expected(people, attack, k)
