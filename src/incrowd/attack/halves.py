@@ -10,6 +10,7 @@ hour at a place is there once. Places are numbered from 0 in the order of their 
 they come in the visits.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
@@ -80,9 +81,9 @@ def share_of(share: float | str | Fraction | None, *, other: bool) -> Fraction |
         return None
     text = str(share)
     try:
-        # A number with a huge exponent would take forever to be written out; as a float it is 0.
-        tiny = "/" not in text and float(text) == 0
-        exact = Fraction(0) if tiny else Fraction(text)
+        # A number with a huge exponent would take forever to be written out; no share has one.
+        near = Fraction(text) if "/" in text else float(text)
+        exact = Fraction(text) if 0 < near < 1 or math.isnan(near) else Fraction(0)
     except (ValueError, ZeroDivisionError) as error:
         raise ArgumentError(f"the share must be a number between 0 and 1, not {share!r}") from error
     if not 0 < exact < 1:

@@ -149,6 +149,8 @@ def _noise(text: str | None, seed: int | None) -> "Mechanism":
 
     if text is None:
         raise ArgumentError("--method geo-i needs --epsilon 0.01 (in 1/m), or low, medium, high")
+    if seed is not None and seed < 0:
+        raise ArgumentError(f"--noise-seed is a whole number from 0 on, not {seed}")
     try:
         return GeoI(LEVELS[text] if text in LEVELS else float(text), seed=seed)
     except ValueError as error:
