@@ -99,7 +99,8 @@ class TestDeanonymize:
             return
         found = deanonymize(as_visits(rows), n=NS, **how)
         got = all_told(found)
-        for attacker, n, people, matched, correct, precise, recall in found.table.iter_rows():
+        for attacker, n, *rest in found.table.iter_rows():
+            people, matched, correct, precise, recall, recall_all = rest
             wanted = expected(halves, attacker, n)
             assert got[attacker, n] == wanted
             assert people == found.people == len(halves)
@@ -107,7 +108,9 @@ class TestDeanonymize:
             assert correct == sum(user == one for user, one in wanted.items())
             assert precise == (correct / matched if matched else None)
             assert recall == correct / people
+            assert recall_all == naive.recall_all(wanted, naive.from_rows(rows))
         everybody = {user for user, *_ in rows}
+        assert found.everybody == len(everybody)
         assert sum(found.excluded.values()) == len(everybody) - len(halves)
         single = [min(map(len, own)) == 1 for own in halves.values()]
         assert found.without_transitions == sum(single)
@@ -123,8 +126,12 @@ class TestDeanonymize:
                 deanonymize(as_visits(rows), **how)
             return
         found = deanonymize(as_visits(rows), n=[1, 3], **how)
-        for (attacker, n), got in all_told(found).items():
+        everybody = naive.from_rows(rows), naive.from_rows(other)
+        for ((attacker, n), got), row in zip(
+            all_told(found).items(), found.table.to_dicts(), strict=True
+        ):
             assert got == expected(halves, attacker, n)
+            assert row["recall_all"] == naive.recall_all(got, *everybody)
         users = {user for user, *_ in rows}, {user for user, *_ in other}
         assert found.excluded["only in the visits"] == len(users[0] - users[1])
         assert found.excluded["only in what is known"] == len(users[1] - users[0])
@@ -236,7 +243,7 @@ class TestTop:
     def test_a_match_can_be_wrong(self):
         people = {"ann": [1, 1, 2, 2], "bob": [2, 2, 1, 1]}
         found = deanonymize(lived(people), n=1, attackers="top", share=0.5)
-        assert found.table.row(0) == ("top", 1, 2, 2, 0, 0.0, 0.0)
+        assert found.table.row(0) == ("top", 1, 2, 2, 0, 0.0, 0.0, 0.0)
 
 
 class TestTfidf:
@@ -365,6 +372,40 @@ class TestAcrossDatasets:
         text = "nobody is left to be recognised: 1 only in the visits, 2 only in what is known"
         with pytest.raises(InputError, match=text):
             deanonymize(lived({0: [1, 2]}), known=lived({1: [1, 2], 2: [1, 2]}))
+
+
+class TestSharedRecords:
+    @given(
+        rows=DATA, other=st.one_of(st.none(), DATA), seed=st.integers(0, 2**32 - 1), share=SHARES
+    )
+    @settings(max_examples=300)
+    def test_are_nobodys_alone(self, rows, other, seed, share):
+        rng = np.random.default_rng(seed)
+        tested, known = as_visits(rows), None if other is None else as_visits(other)
+        crowd = rng.integers(1, 3, len(tested))
+        sizes = dict(zip(tested.people, crowd.tolist(), strict=True))
+        how, theirs = {"crowd": crowd}, sizes
+        if known is not None:
+            how |= {"known": known, "known_crowd": rng.integers(1, 3, len(known))}
+            theirs = dict(zip(known.people, how["known_crowd"].tolist(), strict=True))
+        known_people = None if other is None else naive.from_rows(other)
+        halves = naive.halves(naive.from_rows(rows), Fraction(str(share)), known=known_people)
+        if not halves:
+            return
+        found = deanonymize(tested, share=share, n=[1, 3], matches=True, threads=1, **how)
+        for (attacker, n), got in all_told(found).items():
+            wanted = expected(halves, attacker, n)
+            assert got == naive.of_shared_records(wanted, sizes, theirs)
+
+    @pytest.mark.parametrize("crowd", [[1], [1, 0], [1.0, 2.0], 3])
+    def test_sizes_must_be_those_of_everybody(self, crowd):
+        people = lived({0: [1, 2], 1: [3, 4]})
+        with pytest.raises(ArgumentError, match="crowd is a whole number of at least 1 for each"):
+            deanonymize(people, crowd=crowd)
+        with pytest.raises(ArgumentError, match="known_crowd is a whole number"):
+            deanonymize(people, known=people, known_crowd=crowd)
+        with pytest.raises(ArgumentError, match="each of 0 people"):
+            deanonymize(people, known_crowd=[1, 1])
 
 
 class TestBadInput:

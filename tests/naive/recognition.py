@@ -99,3 +99,17 @@ def recognised_by_markov(found):
             }
         )
     return matches
+
+
+def of_shared_records(matches, crowd, known_crowd):
+    """Leave the matches of people whose record is theirs alone, with others of whom that is so."""
+    return {
+        user: other if other is not None and crowd[user] == 1 and known_crowd[other] == 1 else None
+        for user, other in matches.items()
+    }
+
+
+def recall_all(matches, people, known=None):
+    """Give the share of everybody, recognised or left out, who was taken for herself."""
+    everybody = {user for user, _ in people} | {user for user, _ in known or []}
+    return sum(user == other for user, other in matches.items()) / len(everybody)

@@ -51,8 +51,8 @@ class Halves:
         Entries, of the same people in the same order.
     places
         How many places there are.
-    who
-        The people, as indices of the visits.
+    who, known
+        The people, as indices of the visits, and of what is known.
     excluded
         How many people were left out, by the reason.
     """
@@ -61,6 +61,7 @@ class Halves:
     test: Traces
     places: int
     who: Ints
+    known: Ints
     excluded: dict[str, int]
 
     def visits(self, threads: int) -> tuple[Vectors, Vectors]:
@@ -132,6 +133,7 @@ def halve(
         _taken(test, (test.offsets[tested] + skipped)[kept], left[kept]),
         len(codes),
         tested[kept],
+        trained[kept],
         excluded,
     )
 

@@ -19,6 +19,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from incrowd.attack.attackers import (
     ATTACKERS,
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Recognition", "deanonymize"]
 
+Flags = npt.NDArray[np.bool_]
+
 BLOCK = 64
 """How many people are looked for at a time."""
 MANY = 1 << 30
@@ -58,7 +61,7 @@ class Recognition:
         A row for each attacker (and each n): attacker, n (null where it has no meaning), people
         (all who could be recognised), matched (of whom one person alone was most similar), correct
         (and it was herself), precision (correct of matched; null if nobody was), recall (correct
-        of people).
+        of people), recall_all (correct of everybody, as in the paper).
     people
         How many people could be recognised: they have something to train on, and to test.
     excluded
@@ -77,11 +80,18 @@ class Recognition:
     without_transitions: int | None
     matches: "pl.DataFrame | None"
 
+    @property
+    def everybody(self) -> int:
+        """How many people there are, whether they could be recognised or not."""
+        return self.people + sum(self.excluded.values())
+
 
 def deanonymize(
     visits: "Visits",
     *,
     known: "Visits | None" = None,
+    crowd: npt.ArrayLike | None = None,
+    known_crowd: npt.ArrayLike | None = None,
     share: float | str | Fraction | None = 0.7,
     n: int | Iterable[int] = range(1, 51),
     attackers: str | Iterable[str] = ATTACKERS,
@@ -106,6 +116,10 @@ def deanonymize(
         part of `known` trains, and the last part of `visits` is tested. People are matched by
         identifiers that read the same; places by their names if both have names, by their codes
         otherwise.
+    crowd, known_crowd
+        Of a release: how many people share the record of each person of `visits`, and of `known`
+        (of all `visits`, if there is no `known`). A record of several is nobody's alone: who is
+        looked for by it, or taken for it, has no match.
     share
         The part of a person's entries, in the order of time, that train; the others are tested.
         0.7 is seven tenths, exactly; a person with ten entries has seven to train. With `known`,
@@ -129,7 +143,8 @@ def deanonymize(
     Returns
     -------
     Recognition
-        How many were matched, and how many of them correctly.
+        How many were matched, and how many of them correctly: of those who could be recognised,
+        and of everybody.
 
     Notes
     -----
@@ -160,6 +175,7 @@ def deanonymize(
         attackers_of(attackers),
     )
     _check_precision(precision)
+    tested, trained = _alone(visits, crowd, "crowd"), _alone(known, known_crowd, "known_crowd")
     number = cores(threads)
     halves = halve(visits, known, part, int(precision), number)
     people, found = len(halves.who), {}
@@ -183,8 +199,9 @@ def deanonymize(
             parts.append(matched)
             report(done * people + first + len(matched))
         found[name] = np.concatenate(parts)
+        _deny(found[name], tested[halves.who], (tested if known is None else trained)[halves.known])
     users = visits.people.gather(halves.who)
-    table = _table(found, wanted)
+    table = _table(found, wanted, people + sum(halves.excluded.values()))
     told = _told(users, found, wanted) if matches else None
     return Recognition(table, people, halves.excluded, without, told)
 
@@ -207,7 +224,24 @@ def _blocks(
     return on_threads(threads, work, range(0, people, BLOCK))
 
 
-def _table(found: dict[str, Matches], wanted: Ints) -> "pl.DataFrame":
+def _alone(visits: "Visits | None", crowd: npt.ArrayLike | None, name: str) -> Flags:
+    """Tell whose record is hers alone."""
+    number = 0 if visits is None else len(visits)
+    if crowd is None:
+        return np.ones(number, np.bool_)
+    sizes = np.asarray(crowd)
+    if sizes.shape != (number,) or sizes.dtype.kind not in "iu" or bool(np.any(sizes < 1)):
+        raise ArgumentError(f"{name} is a whole number of at least 1 for each of {number:,} people")
+    return np.asarray(sizes == 1)
+
+
+def _deny(matched: Matches, tested: Flags, trained: Flags) -> None:
+    """Take back matches of records, or with records, that several people share."""
+    matched[~tested] = -1
+    matched[(matched >= 0) & ~trained[matched]] = -1
+
+
+def _table(found: dict[str, Matches], wanted: Ints, everybody: int) -> "pl.DataFrame":
     """Count who was matched, and who correctly."""
     import polars as pl
 
@@ -217,7 +251,7 @@ def _table(found: dict[str, Matches], wanted: Ints) -> "pl.DataFrame":
         some = np.sum(matched >= 0, axis=0).tolist()
         right = np.sum(matched == np.arange(people)[:, None], axis=0).tolist()
         for n, m, c in zip(_ns(name, wanted), some, right, strict=True):
-            rows.append((name, n, people, m, c, c / m if m else None, c / people))
+            rows.append((name, n, people, m, c, c / m if m else None, c / people, c / everybody))
     return pl.DataFrame(
         rows,
         schema={
@@ -228,6 +262,7 @@ def _table(found: dict[str, Matches], wanted: Ints) -> "pl.DataFrame":
             "correct": pl.Int64,
             "precision": pl.Float64,
             "recall": pl.Float64,
+            "recall_all": pl.Float64,
         },
         orient="row",
     )
