@@ -1,15 +1,11 @@
 """Every measured figure of docs/glove.md, beside the paper's.
 
 ``python -m benchmarks.figures civ`` makes the preset (or reads a file), measures the k-gap, runs
-GLOVE for each k, with and without suppression, and prints a table for each. How things are counted:
-
-- *granularity* of a published box: in space the longer of its two sides, in time its length.
-  Every box counts once for each person of its crowd, since each of them gets a record.
-- *error* of a sample of the input: from its centre to the centre of the published box of that
-  person that holds it, in a straight line; in time likewise. If several hold it, the smallest
-  does (cells times slots; of equals the first).
-- *deleted*: a sample that no box holds; those of people who were dropped are among them.
-- a *quantile* is a value that occurs: the first that so many do not exceed.
+GLOVE for each k, with and without suppression, and prints a table for each. How things are counted
+is told in `incrowd.evaluate.accuracy`: granularity is the longer side of a box, every box counts
+once for each person of its crowd, an error is from centre to centre of the smallest box that holds
+the sample, and what is in no box is deleted. A quantile is a value that occurs. ``--curves``
+prints figures 11 and 12 as well, for each k.
 
 The largest take hours. With ``--checkpoints DIR`` a run that was interrupted goes on where it was.
 """
@@ -25,18 +21,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import incrowd
 from incrowd.cli.anonymize import stages
 from incrowd.cli.console import progress
-from incrowd.compiled import compiled, inner
+from incrowd.evaluate.pairing import of_release
 
 if TYPE_CHECKING:
     from incrowd.data.trajectories import Trajectories
 
 PRESETS = ("civ", "sen", "city")
 PARTS = ("k-gap", "accuracy", "suppression")
+POINTS = ("5 %", "25 %", "50 %", "75 %", "95 %", "100 %")
+ERROR = {"space": "position_error", "time": "time_error"}
 Figures = dict[str, float]
 
 GAP = {
@@ -117,122 +114,23 @@ def gap_figures(data: "Trajectories") -> Figures:
     }
 
 
-def release_figures(data: "Trajectories", release: incrowd.Release) -> Figures:
-    """Measure what is left of a dataset."""
+def release_figures(
+    data: "Trajectories", release: incrowd.Release, curves: list[incrowd.Accuracy]
+) -> Figures:
+    """Measure what is left of a dataset; keep all of it in `curves`."""
     lost = release.losses
+    found = incrowd.accuracy(of_release(data, release))
+    curves.append(found)
     figures: Figures = {
         "people_dropped": lost.people_dropped,
         "people_emptied": lost.people_emptied,
         "boxes_suppressed": lost.boxes_suppressed,
     }
-    if len(release.trajectories):
-        figures |= _granularity(release.trajectories)
-    place = release.assignment["trajectory"].fill_null(-1).to_numpy().astype(np.int64)
-    published = release.trajectories
-    held, in_space, in_time = errors(
-        data.columns, data.offsets, place, published.columns, published.offsets
-    )
-    figures["deleted"] = 1 - held / data.samples
-    if data.original and data.samples - held != lost.samples_dropped + lost.samples_suppressed:
-        raise SystemExit(f"{data.samples - held:,} samples are in no box, but {lost} were counted")
-    if held:
-        figures["space_error"] = in_space / held * data.frame.cell
-        figures["time_error"] = in_time / held * data.frame.slot / 60
-    return figures
-
-
-def _granularity(published: "Trajectories") -> Figures:
-    """Measure how large the boxes are that each person gets."""
-    frame = published.frame
-    wide = np.maximum(published.x1 - published.x0, published.y1 - published.y0) * frame.cell
-    long = (published.t1 - published.t0) * (frame.slot / 60)
-    weight = np.repeat(published.crowd, published.lengths()).astype(np.float64)
-    total = float(weight.sum())
-
-    def share(mask: NDArray[np.bool_]) -> float:
-        return float(weight[mask].sum()) / total
-
-    def median(size: NDArray[Any]) -> float:
-        return float(np.quantile(size, 0.5, weights=weight, method="inverted_cdf"))
-
-    return {
-        "boxes": total,
-        "space_100m": share(wide <= 100),
-        "space_2km": share(wide <= 2_000),
-        "time_30min": share(long <= 30),
-        "time_2h": share(long <= 120),
-        "both_fine": share((wide <= 100) & (long <= 30)),
-        "both_coarse": share((wide <= 2_000) & (long <= 120)),
-        "space_mean": float(wide @ weight) / total,
-        "space_median": median(wide),
-        "time_mean": float(long @ weight) / total,
-        "time_median": median(long),
-    }
-
-
-@inner
-def _holder(
-    sample: tuple[int, int, int, int, int, int],
-    first: int,
-    after: int,
-    boxes: tuple[NDArray[np.int32], ...],
-    reach: NDArray[np.int32],
-) -> int:
-    """Give the smallest box that holds a sample, among those that start before it ends, or -1."""
-    x0, x1, y0, y1, t0, t1 = boxes
-    best, where, j = np.inf, -1, after - 1
-    while j >= first and reach[j] >= sample[5]:
-        if (
-            t0[j] <= sample[4]
-            and sample[5] <= t1[j]
-            and x0[j] <= sample[0]
-            and sample[1] <= x1[j]
-            and y0[j] <= sample[2]
-            and sample[3] <= y1[j]
-        ):
-            size = float(x1[j] - x0[j]) * (y1[j] - y0[j]) * (t1[j] - t0[j])
-            if size <= best:
-                best, where = size, j
-        j -= 1
-    return where
-
-
-@compiled
-def errors(
-    samples: tuple[NDArray[np.int32], ...],
-    offsets: NDArray[np.int64],
-    place: NDArray[np.int64],
-    boxes: tuple[NDArray[np.int32], ...],
-    bounds: NDArray[np.int64],
-) -> tuple[int, float, float]:
-    """Count the samples that a box of their person holds; add up how far off its centre is.
-
-    In cells and in slots. `place` has each person's published trajectory, or -1.
-    """
-    x0, x1, y0, y1, t0, t1 = samples
-    bx0, bx1, by0, by1, bt0, bt1 = boxes
-    held, in_space, in_time = 0, 0.0, 0.0
-    reach = bt1.copy()  # the latest end so far; boxes are sorted by their start
-    for trajectory in range(len(bounds) - 1):
-        for j in range(bounds[trajectory] + 1, bounds[trajectory + 1]):
-            reach[j] = max(reach[j], reach[j - 1])
-    for person in range(len(place)):
-        if place[person] < 0:
-            continue
-        first, last = bounds[place[person]], bounds[place[person] + 1]
-        after = first
-        for i in range(offsets[person], offsets[person + 1]):
-            while after < last and bt0[after] <= t0[i]:
-                after += 1
-            sample = (x0[i], x1[i], y0[i], y1[i], t0[i], t1[i])
-            box = _holder(sample, first, after, boxes, reach)
-            if box >= 0:
-                held += 1
-                x = (bx0[box] + bx1[box] - x0[i] - x1[i]) / 2
-                y = (by0[box] + by1[box] - y0[i] - y1[i]) / 2
-                in_space += np.hypot(x, y)
-                in_time += abs(bt0[box] + bt1[box] - t0[i] - t1[i]) / 2
-    return held, in_space, in_time
+    deleted = found.samples_deleted
+    if data.original and deleted != lost.samples_dropped + lost.samples_suppressed:
+        raise SystemExit(f"{deleted:,} samples are in no box, but {lost} were counted")
+    measured = found.figures()
+    return figures | {name: measured[name] for name in ACCURACY if name in measured}
 
 
 def table(
@@ -293,9 +191,33 @@ def measure(data: "Trajectories", options: argparse.Namespace) -> dict[str, Any]
         for k in ks:
             name = f"GLOVE, k = {k}{', suppression' if part == 'suppression' else ''}"
             release = timed(name, partial(_hide, data, k, options.checkpoints, **how))
-            work = partial(release_figures, data, release)
+            curves: list[incrowd.Accuracy] = []
+            work = partial(release_figures, data, release, curves)
             found[part][k] = timed(f"{name}: figures", work)
+            if options.curves:
+                found.setdefault("curves", {})[name] = curves[0].as_dict()
     return found
+
+
+def show_curves(name: str, found: dict[str, Any]) -> None:
+    """Print figures 11 and 12 of one release, and how many rows nobody was seen in."""
+    for what, unit, scale in (("space", "km", 1000), ("time", "min", 1)):
+        limits = [f"{limit / scale:g}" for limit, _ in found[what]["cumulative"]]
+        print(f"\n### {name}: {what}, {unit}\n\n| up to | " + " | ".join(limits) + " |")
+        print("|---|" + "---|" * len(limits))
+        for title, key in (("rows", what), ("samples, by their error", ERROR[what])):
+            up_to = dict(found[key]["cumulative"])
+            texts = [f"{up_to[limit]:.1%}" for limit, _ in found[what]["cumulative"]]
+            print(f"| {title} | " + " | ".join(text.replace("%", " %") for text in texts) + " |")
+        print("\n| people with so much of their rows | none | " + " | ".join(POINTS) + " |")
+        print("|---|---|" + "---|" * len(POINTS))
+        for curve in found[f"people_by_{what}"]:
+            shares = [curve["nobody"], *(curve["people"][int(at[:-2]) // 5] for at in POINTS)]
+            texts = [f"{share:.1%}".replace("%", " %") for share in shares]
+            limit = f"up to {curve['threshold'] / scale:g} {unit}"
+            print(f"| {limit} | " + " | ".join(texts) + " |")
+    rows, created, unseen = (found[key] for key in ("rows", "rows_created", "rows_unseen"))
+    print(f"\n{created:,} of {rows:,} rows are created; in {unseen:,} nobody was seen.")
 
 
 def _hide(data: "Trajectories", k: int, journals: Path | None, **how: Any) -> incrowd.Release:
@@ -335,6 +257,8 @@ def show(name: str, data: "Trajectories", found: dict[str, Any], options: Any) -
         columns = beside(PAPER_SUPPRESSION.get(name, {}), found["suppression"])
         beyond = f"{space / 1000:g} km and {late / 3600:g} h"
         table(f"What is published, with suppression beyond {beyond}", ACCURACY, columns)
+    for title, curves in found.get("curves", {}).items():
+        show_curves(title, curves)
     print("\n| step | time |\n|---|---|")
     for what, seconds in found["seconds"].items():
         print(f"| {what} | {seconds:.1f} s |")
@@ -361,6 +285,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--seed", type=int, default=1, help="of a preset")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--checkpoints", type=Path, metavar="DIR", help="where to keep runs")
+    parser.add_argument("--curves", action="store_true", help="figures 11 and 12 as well")
     parser.add_argument("--json", action="store_true", help="for machines")
     options = parser.parse_args(arguments)
     if options.suppress is None:
