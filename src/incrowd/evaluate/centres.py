@@ -1,0 +1,117 @@
+"""Boxes as points: where and when a sample is, for analyses that need one place and one moment.
+
+As in section 9.2 of the paper of 2021, the place of a sample is the centre of its box and its time
+the middle of its slots. Both are whole numbers here: coordinates are doubled (half cells), and so
+are moments (half slots). Samples of a person are taken in the order of their middles; of equals, in
+the order in which the data has them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from incrowd.compiled import Ints
+from incrowd.data.moments import find_zone
+from incrowd.data.trajectories import Trajectories
+from incrowd.errors import InputError
+from incrowd.threads import on_threads
+
+__all__ = ["BLOCK", "Centres", "blocks_of", "centres_of"]
+
+BLOCK = 1 << 19
+"""About how many samples are worked on at a time."""
+FARTHEST = 2**28
+"""No cell lies farther out, so that products of doubled coordinates fit into 64 bits."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Centres:
+    """The samples of a dataset as points.
+
+    Attributes
+    ----------
+    x, y
+        The centre of each box, in half cells.
+    hour
+        The hour of the day (0 to 23) of its middle instant, on the wall clock.
+    offsets, crowd
+        Where each trajectory starts, and how many people it stands for.
+    """
+
+    x: NDArray[np.int32]
+    y: NDArray[np.int32]
+    hour: NDArray[np.uint8]
+    offsets: Ints
+    crowd: NDArray[np.int32]
+
+
+def centres_of(data: Trajectories, tz: str, threads: int) -> Centres:
+    """Take samples as points; daylight saving is that of each sample.
+
+    Raises
+    ------
+    InputError
+        If cells are so small, and so far out, that sums would not fit into 64 bits.
+    """
+    sides = (data.x0, data.x1, data.y0, data.y1)
+    if any(max(-int(side.min()), int(side.max())) >= FARTHEST for side in sides if len(side)):
+        raise InputError(
+            "the data reaches too far for cells as small as these; read it with larger ones"
+        )
+    zone = find_zone(tz).key
+    x, y = np.empty(data.samples, np.int32), np.empty(data.samples, np.int32)
+    hour = np.empty(data.samples, np.uint8)
+
+    def work(block: tuple[int, int]) -> None:
+        offsets = data.offsets[block[0] : block[1] + 1]
+        here = slice(int(offsets[0]), int(offsets[-1]))
+        middle = data.t0[here].astype(np.int64) + data.t1[here]
+        order = _order(middle, offsets - offsets[0])
+        np.add(data.x0[here], data.x1[here], out=x[here])
+        np.add(data.y0[here], data.y1[here], out=y[here])
+        hour[here] = _hours(middle, data.frame.slot, data.frame.origin, zone)
+        if order is not None:
+            for column in (x, y, hour):
+                column[here] = column[here][order]
+
+    for _ in on_threads(threads, work, blocks_of(data.offsets), warm=True):
+        pass
+    return Centres(x, y, hour, data.offsets, data.crowd)
+
+
+def blocks_of(offsets: Ints) -> Iterator[tuple[int, int]]:
+    """Cut people into blocks with about as many samples: the first, and the one after the last."""
+    first, people = 0, len(offsets) - 1
+    while first < people:
+        enough = int(np.searchsorted(offsets, offsets[first] + BLOCK, side="right")) - 1
+        last = min(max(enough, first + 1), people)
+        yield first, last
+        first = last
+
+
+def _order(middle: Ints, offsets: Ints) -> Ints | None:
+    """Give the order of middles in each trajectory; None if they are in it already."""
+    falls = middle[1:] < middle[:-1]
+    # From one trajectory to the next, anything goes.
+    inside = offsets[(offsets > 0) & (offsets < len(middle))] - 1
+    falls[inside] = False
+    if not falls.any():
+        return None
+    owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    return np.lexsort((middle, owner))
+
+
+def _hours(middle: Ints, slot: int, origin: int, zone: str) -> NDArray[np.uint8]:
+    """Give the hour of the day at moments in half slots."""
+    if not len(middle):
+        return np.empty(0, np.uint8)
+    low, reach = int(middle.min()), int(middle.max()) - int(middle.min()) + 1
+    # Mostly there are fewer moments than samples, and each is asked for once.
+    moments = np.arange(low, low + reach) if reach <= len(middle) else middle
+    milliseconds = moments * (500 * slot) + 1000 * origin
+    clock = pl.Series(milliseconds, dtype=pl.Datetime("ms", "UTC")).dt.convert_time_zone(zone)
+    hours = clock.dt.hour().to_numpy().astype(np.uint8)
+    return hours[middle - low] if reach <= len(middle) else hours
