@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from incrowd import predict as predict
+    from incrowd import report as report
     from incrowd.attack.attacks import Attack
     from incrowd.attack.recognition import Recognition, deanonymize
     from incrowd.attack.risk import risk
@@ -19,9 +20,14 @@ if TYPE_CHECKING:
     from incrowd.data.trajectories import Trajectories
     from incrowd.data.visits import Visits, visits
     from incrowd.data.writing import write
+    from incrowd.evaluate.accuracy import Accuracy, accuracy
+    from incrowd.evaluate.anonymizability import Anonymizability, anonymizability
+    from incrowd.evaluate.utility import Utility, utility
+    from incrowd.evaluate.study import Study, study
     from incrowd.evaluate.verification import Verification
     from incrowd.evaluate.verify import verify
     from incrowd.measure.describe import Description, describe
+    from incrowd.measure.dispersion import dispersion
     from incrowd.measure.features import features
     from incrowd.measure.gaps import k_gap
     from incrowd.measure.pois import PointsOfInterest, points_of_interest
@@ -38,6 +44,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Accuracy": "incrowd.evaluate.accuracy",
+    "Anonymizability": "incrowd.evaluate.anonymizability",
     "Attack": "incrowd.attack.attacks",
     "Cloak": "incrowd.protect.cloaking",
     "Description": "incrowd.measure.describe",
@@ -51,13 +59,18 @@ _HOME = {
     "Recognition": "incrowd.attack.recognition",
     "Release": "incrowd.protect.glove",
     "Stretch": "incrowd.measure.stretch",
+    "Study": "incrowd.evaluate.study",
     "Trace": "incrowd.measure.traces",
     "Trajectories": "incrowd.data.trajectories",
     "Uniqueness": "incrowd.measure.uniqueness",
+    "Utility": "incrowd.evaluate.utility",
     "Verification": "incrowd.evaluate.verification",
     "Visits": "incrowd.data.visits",
+    "accuracy": "incrowd.evaluate.accuracy",
+    "anonymizability": "incrowd.evaluate.anonymizability",
     "deanonymize": "incrowd.attack.recognition",
     "describe": "incrowd.measure.describe",
+    "dispersion": "incrowd.measure.dispersion",
     "features": "incrowd.measure.features",
     "glove": "incrowd.protect.glove",
     "k_gap": "incrowd.measure.gaps",
@@ -66,18 +79,22 @@ _HOME = {
     "read_visits": "incrowd.data.reading",
     "risk": "incrowd.attack.risk",
     "select": "incrowd.data.selecting",
+    "study": "incrowd.evaluate.study",
     "synthesize": "incrowd.data.synthesize",
     "traces": "incrowd.measure.traces",
     "uniqueness": "incrowd.measure.uniqueness",
+    "utility": "incrowd.evaluate.utility",
     "verify": "incrowd.evaluate.verify",
     "visits": "incrowd.data.visits",
     "write": "incrowd.data.writing",
 }
 
-_ROOMS = ("predict",)
-"""Rooms that are entered by name: ``incrowd.predict.learn``."""
+_ROOMS = ("predict", "report")
+"""Rooms that are entered by name: ``incrowd.predict.learn``, ``incrowd.report.make``."""
 
 __all__ = [
+    "Accuracy",
+    "Anonymizability",
     "Attack",
     "Cloak",
     "Description",
@@ -91,13 +108,18 @@ __all__ = [
     "Recognition",
     "Release",
     "Stretch",
+    "Study",
     "Trace",
     "Trajectories",
     "Uniqueness",
+    "Utility",
     "Verification",
     "Visits",
+    "accuracy",
+    "anonymizability",
     "deanonymize",
     "describe",
+    "dispersion",
     "features",
     "glove",
     "k_gap",
@@ -106,9 +128,11 @@ __all__ = [
     "read_visits",
     "risk",
     "select",
+    "study",
     "synthesize",
     "traces",
     "uniqueness",
+    "utility",
     "verify",
     "visits",
     "write",

@@ -15,6 +15,8 @@ from incrowd.cli import (
     learn,
     measure,
     predict,
+    report,
+    study,
     synth,
     uniqueness,
     verify,
@@ -61,6 +63,8 @@ for command in (
     learn.learn,
     predict.predict,
     anonymize.anonymize,
+    study.study,
     verify.verify,
+    report.report,
 ):
     app.command()(command)

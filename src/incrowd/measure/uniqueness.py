@@ -27,7 +27,7 @@ from incrowd.threads import cores
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Uniqueness", "uniqueness"]
+__all__ = ["Uniqueness", "of_points", "uniqueness"]
 
 MODELS = ("probabilistic", "deterministic", "exact")
 DRAWS = 2500
@@ -139,7 +139,25 @@ def uniqueness(
             f"uniqueness is that of Visits, not of {type(visits).__name__}; incrowd.visits(data) "
             "gives those of trajectories"
         )
-    tell = progress or (lambda _done, _all: None)
+    return of_points(
+        traces, wanted, model=model, draws=draws, each=each, seed=seed, threads=number,
+        progress=progress,
+    )  # fmt: skip
+
+
+def of_points(
+    traces: Points,
+    wanted: list[int],
+    *,
+    model: str = "probabilistic",
+    draws: int = DRAWS,
+    each: int | None = None,
+    seed: int = 0,
+    threads: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Uniqueness:
+    """Find how unique traces are that are laid out already; all else as in `uniqueness`."""
+    number, tell = threads, progress or (lambda _done, _all: None)
     if model == "probabilistic":
         trials = [_draw(traces, p, draws, each, seed) for p in wanted]
         found = _crowds(traces, [codes for _, codes in trials], number, tell)
@@ -281,7 +299,7 @@ def _result(
 def _row(traces: Points, p: int, left: Ints, *, estimated: bool) -> dict[str, object]:
     able, trials, unique = len(_long_enough(traces, p)), len(left), int((left == 1).sum())
     share = unique / trials if trials else None
-    low, high = _interval(unique, trials) if estimated and trials else (share, share)
+    low, high = interval(unique, trials) if estimated and trials else (share, share)
     return {
         "points": p,
         "people": able,
@@ -310,7 +328,7 @@ def _people(
     )
 
 
-def _interval(unique: int, trials: int) -> tuple[float, float]:
+def interval(unique: int, trials: int) -> tuple[float, float]:
     """Give the interval of 95 % after Wilson, which holds near 0 and 1 as well."""
     share, square = unique / trials, NORMAL**2 / trials
     middle = (share + square / 2) / (1 + square)

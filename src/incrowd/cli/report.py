@@ -1,0 +1,108 @@
+"""``incrowd report``: a page that a privacy officer reads and signs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from incrowd.cli.console import progress, say
+from incrowd.cli.options import AsJson, Force, Source, reads_original
+
+__all__ = ["report"]
+
+
+@reads_original
+def report(
+    release: Annotated[Path, typer.Argument(help="The directory of a release.", metavar="DIR")],
+    source: Source | None,
+    record: Annotated[
+        Path | None,
+        typer.Option(help="The private record of who became whom.", metavar="FILE"),
+    ] = None,
+    gaps: Annotated[
+        Path | None,
+        typer.Option(
+            help="K-gaps of the original, as `incrowd measure -o` writes them; measured if not "
+            "given, which takes longest.",
+            metavar="FILE",
+        ),
+    ] = None,
+    zone: Annotated[
+        str | None,
+        typer.Option(
+            help="Where people live: nights are nights there; --tz unless given.", metavar="ZONE"
+        ),
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option(help="What the data is called on the page.", metavar="TEXT")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Write the page here, and not into the release.", metavar="FILE"
+        ),
+    ] = None,
+    figures: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write every figure as SVG and PNG, and the numbers, to this new folder.",
+            metavar="FOLDER",
+        ),
+    ] = None,
+    targets: Annotated[
+        int, typer.Option(min=1, help="How many people are attacked, drawn at random.")
+    ] = 500,
+    seed: Annotated[int, typer.Option(min=0, help="Of what is drawn at random.")] = 0,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say of a release whether it may be shared, against which threat, and at what loss.
+
+    Writes report.html into the release: one file, no network. With the original it tells how
+    exposed people were and what is left; with the private record, what became of each. Exit status
+    1 if the answer is no.
+
+    Example:  `incrowd report release/ --original cdr.csv --record who.parquet`
+    """
+    from incrowd.data.atomic import refuse_taken
+    from incrowd.report.making import PAGE, make
+
+    if output is not None:
+        refuse_taken(output, overwrite=force)
+    if figures is not None:
+        refuse_taken(figures, directory=True)
+    reading = {} if source is None else source.reading
+    with progress("Reporting", "steps") as update:
+        made = make(
+            release,
+            original=None if source is None else source.read_on,
+            record=record,
+            gaps=gaps,
+            tz=zone or reading.get("tz") or "UTC",
+            title=title,
+            targets=targets,
+            seed=seed,
+            threads=reading.get("threads"),
+            progress=lambda _what, done, total: update(done, total),
+        )
+    if figures is not None:
+        from incrowd.report.figures import write_figures
+
+        with progress("Drawing", "figures") as update:
+            names = write_figures(made.numbers, figures, progress=update)
+        say(f"wrote {len(names):,} files to {figures}")
+    if output is not None:
+        page = made.save(output, overwrite=force)
+    elif made.numbers["verification"]["ok"]:
+        page = made.add()
+    else:
+        page = None
+        say(f"{PAGE} was not put into a release that did not pass; -o FILE writes it elsewhere")
+    if as_json:
+        print(made.json(), end="")
+    else:
+        print("\n".join(made.lines()))
+        if page is not None:
+            print(f"\nThe report is in {page}.")
+    if made.verdict.answer == "no":
+        raise typer.Exit(1)
