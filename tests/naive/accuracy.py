@@ -151,7 +151,7 @@ def gap_deviation(boxes, slot):
     return math.sqrt(square / len(gaps)) * (slot / 120)
 
 
-def centre_of_mass(boxes, cell):
+def mean_place(boxes, cell):
     """The mean of the centres of samples, in metres."""
     x, y = (sum(box[i] + box[i + 1] for box in boxes) for i in (0, 2))
     return x / len(boxes) * (cell / 2), y / len(boxes) * (cell / 2)

@@ -1,0 +1,152 @@
+"""``incrowd study``: which features of the data make hiding cheap."""
+
+import json
+import textwrap
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incrowd.cli.console import once_begun, progress
+from incrowd.cli.measure import WIDTH
+from incrowd.cli.options import AsJson, Source, reads_data
+from incrowd.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from incrowd.evaluate.study import Correlation, Group, Part, Study
+
+__all__ = ["lines_of", "study"]
+
+_CUTS = ("mean", "quarter", "median", "three_quarters")
+_SIDES = 4
+
+
+@reads_data
+def study(
+    source: Source,
+    k: Annotated[int, typer.Option("--k", "-k", help="People in a crowd.", metavar="K")] = 2,
+    spans: Annotated[
+        str, typer.Option(help="First days to hide by themselves.", metavar="DAYS")
+    ] = "1,2,3,7,14",
+    shares: Annotated[
+        str, typer.Option(help="Random shares of people to hide by themselves.", metavar="SHARES")
+    ] = "0.05,0.1,0.25,0.5,1",
+    area: Annotated[
+        str | None,
+        typer.Option(
+            help="An area to hide by itself, in degrees; the densest 20 km unless given.",
+            metavar="W,S,E,N",
+        ),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            help="Some of span, coverage, people, frequency and correlations.", metavar="FEATURES"
+        ),
+    ] = None,
+    reshape: Annotated[
+        str, typer.Option(help="Samples that overlap: split, union or none.", metavar="HOW")
+    ] = "split",
+    seed: Annotated[int, typer.Option(help="Makes random shares repeatable.", metavar="N")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Find out which features of the data make hiding people cheap.
+
+    Hides parts of the data with GLOVE, and tells how accurate each is then.
+
+    Example:  `incrowd study cdr.csv --only span,people --spans 1,7`
+    """
+    days = _numbers("--spans", spans, "1,2,7")
+    parts = _numbers("--shares", shares, "0.1,0.5,1")
+    sides = None if area is None else _numbers("--area", area, "-4.1,5.2,-3.9,5.4")
+    if sides is not None and len(sides) != _SIDES:
+        raise ArgumentError(f"--area takes west, south, east and north in degrees, not {area!r}")
+    import incrowd
+    from incrowd.evaluate.study import FEATURES, check
+
+    wanted = FEATURES if only is None else [name.strip() for name in only.split(",")]
+    check(k, days, parts, wanted)
+    data = source.read()
+    with progress("Hiding", "people") as update:
+        found = incrowd.study(
+            data,
+            k,
+            spans=days,
+            shares=parts,
+            area=None if sides is None else (sides[0], sides[1], sides[2], sides[3]),
+            only=wanted,
+            reshape=reshape,
+            seed=seed,
+            threads=source.reading["threads"],
+            progress=once_begun(update),
+        )
+    print(json.dumps(found.as_dict(), indent=2) if as_json else "\n".join(lines_of(found)))
+
+
+def _numbers(option: str, text: str, example: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError as error:
+        raise ArgumentError(
+            f"{option} takes numbers separated by commas, like {example}, not {text!r}"
+        ) from error
+
+
+def lines_of(found: "Study") -> list[str]:
+    """Say it in lines: a table for each feature, and what it means."""
+    lines = [
+        f"{'people':<22}{found.people:,}",
+        f"{'samples':<22}{found.samples:,}",
+        f"{'time':<22}{found.days:.1f} days",
+        f"{'crowds':<22}of {found.k}, by GLOVE",
+    ]
+    for title, parts in (
+        ("Time span", found.span),
+        ("Coverage", found.coverage),
+        ("Number of people", found.cardinality),
+    ):
+        if parts is not None:
+            lines += ["", *_table(title, [_row(part.name, part) for part in parts])]
+            if title == "Coverage" and found.area and found.area["degrees"]:
+                edges = ",".join(f"{edge:g}" for edge in found.area["degrees"])
+                lines.append(f"The area is {edges} (west, south, east, north).")
+    if found.frequency is not None:
+        rows = [_row(_range(group), group) for group in found.frequency]
+        lines += ["", *_table("Samples per hour", rows)]
+    if found.correlations is not None:
+        lines += ["", *_correlations(found.correlations)]
+    lines.append("")
+    for finding in found.findings():
+        lines += textwrap.wrap(finding, WIDTH, initial_indent="- ", subsequent_indent="  ")
+    return lines
+
+
+def _range(group: "Group") -> str:
+    return f"{group.least:g} to {'any' if group.below is None else f'{group.below:g}'}"
+
+
+def _row(name: str, part: "Part | Group") -> list[str]:
+    row = [name, f"{part.people:,}"]
+    if part.space is None or part.time is None:
+        return [*row, *"-" * 2 * len(_CUTS)]
+    row += [f"{getattr(part.space, cut) / 1000:,.3g}" for cut in _CUTS]
+    return row + [f"{getattr(part.time, cut):,.0f}" for cut in _CUTS]
+
+
+def _table(title: str, rows: "Sequence[list[str]]") -> list[str]:
+    """Lay out what is published: kilometres, then minutes."""
+    heads = ["mean", "quarter", "median", "3/4"]
+    lines = [f"{'':<34}{'km wide':>32}{'min long':>32}"]
+    for name, people, *cells in [[title, "people", *heads, *heads], *rows]:
+        lines.append(f"{name:<24}{people:>10}" + "".join(f"{cell:>8}" for cell in cells))
+    return lines
+
+
+def _correlations(found: "Sequence[Correlation]") -> list[str]:
+    lines = [f"{'Effort of hiding, and':<24}{'people':>10}{'Pearson':>10}{'Spearman':>10}"]
+    for each in found:
+        values: list[Any] = [each.pearson, each.spearman]
+        cells = "".join(f"{'-' if value is None else f'{value:.3f}':>10}" for value in values)
+        lines.append(f"{each.name.replace('_', ' '):<24}{each.people:>10,}{cells}")
+    return lines
