@@ -12,6 +12,7 @@ from incrowd.cli import (
     deanonymize,
     demo,
     describe,
+    evaluate,
     learn,
     measure,
     predict,
@@ -65,6 +66,7 @@ for command in (
     anonymize.anonymize,
     study.study,
     verify.verify,
+    evaluate.evaluate,
     report.report,
 ):
     app.command()(command)
