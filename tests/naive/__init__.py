@@ -11,3 +11,4 @@ from naive.mechanisms import *
 from naive.recognition import *
 from naive.scores import *
 from naive.traces import *
+from naive.utility import *
