@@ -14,18 +14,26 @@ class TestDemo:
         assert "20 of 20 are published" in out
         assert "linkage       ok" in out
         attacked = [
-            line.split() for line in out.split("highest risk    after\n")[1].splitlines()[:3]
+            line.split() for line in out.split("highest risk    after\n")[1].splitlines()[:9]
         ]
-        assert [line[0] for line in attacked] == ["visit", "location", "frequency"]
-        assert all(float(line[5]) <= 0.5 for line in attacked)
+        assert [line[0] for line in attacked[:3]] == ["location", "location_sequence", "visit"]
+        assert all(float(line[4]) <= 0.5 for line in attacked)
         unique = [line.split() for line in out.split("How unique people are")[1].splitlines()[5:9]]
-        assert [line[0] for line in unique] == ["1", "2", "4", "8"]
+        assert [line[0] for line in unique] == ["1", "2", "3", "4"]
         assert all(float(line[2]) == 0 for line in unique)
-        assert f"the release in {folder / 'release'}." in out
+        assert "This release may be shared with conditions" in out
+        assert f"The report is in {folder / 'report.html'}" in out
+        assert (folder / "report.html").read_text().startswith("<!doctype html>")
+        assert f"the release in {folder / 'release'}," in out
         city = library.read(folder / "city.parquet")
         assert len(city) == 20
         assert library.verify(folder / "release", original=city).ok
-        assert sorted(entry.name for entry in folder.iterdir()) == ["city.parquet", "release"]
+        assert sorted(entry.name for entry in folder.iterdir()) == [
+            "city.parquet",
+            "release",
+            "report.html",
+            "who.parquet",
+        ]
 
     def test_the_next_command_works(self, incrowd, tmp_path):
         _, out, _ = incrowd("demo", "-o", tmp_path, "--users", 5)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from incrowd.data.trajectories import Trajectories
     from incrowd.data.visits import Visits
 
-__all__ = ["Risks", "attack", "beside", "lines_of", "risks_of"]
+__all__ = ["Risks", "attack", "lines_of", "risks_of"]
 
 HALF = 0.5
 NAMED = 27
@@ -155,25 +155,6 @@ def lines_of(found: list[Risks], whom: str = "people") -> list[str]:
         "knows k points of her: those k points that leave fewest. Nothing is estimated; it is as "
         f"if all had been tried. At worst ({worst.attack}, k = {worst.k}), {worst.certain:.1%} of "
         f"{whom} can be told from everybody else."
-    )
-    return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
-
-
-def beside(before: "pl.DataFrame", after: "pl.DataFrame") -> list[str]:
-    """Say in lines what attacks can do before and after everybody was hidden."""
-    lines = [
-        f"{'attack':<{NAMED}}{'k':>3}{'told apart':>14}{'after':>9}{'highest risk':>16}{'after':>9}"
-    ]
-    pairs = zip(risks_of(before), risks_of(after), strict=True)
-    for first, second in pairs:
-        shares = f"{first.certain:>14.1%}{second.certain:>9.1%}"
-        highest = f"{first.highest:>16.3f}{second.highest:>9.3f}"
-        lines.append(f"{first.attack:<{NAMED}}{first.k:>3}{shares}{highest}")
-    meaning = (
-        "Told apart: people of whom some k points leave nobody else. After: the same attacks on "
-        "what is published, by somebody who knows points as they are published. A merged place is "
-        "rarer than a true one, so a low risk may rise, but not above one over the size of the "
-        "crowd. (Those who know true points are what the check 'linkage' is about.)"
     )
     return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
 

@@ -1,25 +1,17 @@
 """``incrowd demo``: everything on a synthetic city."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from incrowd.cli import anonymize, attack, describe, measure, uniqueness
+from incrowd.cli import anonymize, describe, measure
 from incrowd.cli.console import progress, say_if_first
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from incrowd.data.trajectories import Trajectories
-    from incrowd.data.visits import Visits
-    from incrowd.measure.uniqueness import Uniqueness
 
 __all__ = ["demo"]
 
-K, KNOWN = 2, 4
-ATTACKS = ("visit", "location", "frequency")
-POINTS = (1, 2, 4, 8)
+K = 2
+ZONE, TITLE = "Africa/Abidjan", "a synthetic city"
 
 
 def demo(
@@ -29,16 +21,19 @@ def demo(
     users: Annotated[int, typer.Option(min=K, help="How many people.")] = 2000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same city.")] = 7,
 ) -> None:
-    """Make a synthetic city, measure and attack it, hide everybody in it, and verify that.
+    """Make a synthetic city, measure it, hide everybody in it, verify that, attack it, and report.
 
     Example:  `incrowd demo`
     """
     import incrowd
     from incrowd.evaluate.publish import publish, refuse_places
+    from incrowd.report.first import attack_lines, unique_lines
+    from incrowd.report.making import PAGE, make
 
     output.mkdir(parents=True, exist_ok=True)
     file, folder = output / "city.parquet", output / "release"
-    refuse_places(folder, overwrite=True)
+    record = output / "who.parquet"
+    refuse_places(folder, record=record, overwrite=True)
     say_if_first()
     with progress("Making people", "people") as update:
         data = incrowd.synthesize("city", users=users, seed=seed, progress=update)
@@ -54,35 +49,25 @@ def demo(
     with anonymize.stages() as show:
         release = incrowd.glove(data, K, progress=show)
     with progress("Writing and verifying", "steps") as update:
-        done = publish(data, release, folder, overwrite=True, progress=update)
+        done = publish(data, release, folder, record=record, overwrite=True, progress=update)
     _head(f"\nEverybody in a crowd of {K} or more, verified and published")
     print("\n".join(anonymize.lines_of(data, release, done)))
+    with progress("Attacking, evaluating, reporting", "steps") as update:
+        report = make(
+            folder, original=data, record=record, gaps=table, tz=ZONE, title=TITLE, seed=seed,
+            progress=lambda _what, steps, total: update(steps, total),
+        )  # fmt: skip
+    page = report.save(output / PAGE, overwrite=True)
     _head("\nWhat an adversary could do, before and after")
-    before, after = (incrowd.visits(one) for one in (data, release.trajectories))
-    print("\n".join(attack.beside(_risk(before), _risk(after))))
+    print("\n".join(attack_lines(report.numbers)))
     _head("\nHow unique people are, before and after")
-    print("\n".join(uniqueness.beside(_unique(before, data), _unique(after, data))))
+    print("\n".join(unique_lines(report.numbers)))
+    _head("\nThe report, first screen")
+    print("\n".join(report.lines()))
     again = f"{anonymize.itself()} verify {folder} --original {file}"
-    print(f"\nThe city is in {file}, the release in {folder}.\nVerify it again with:  {again}")
-
-
-def _risk(visits: "Visits") -> "pl.DataFrame":
-    """Attack people who have a record of their own."""
-    import incrowd
-
-    with progress("Attacking", "people") as update:
-        return incrowd.risk(visits, ATTACKS, KNOWN, progress=update)
-
-
-def _unique(visits: "Visits", data: "Trajectories") -> dict[str, "Uniqueness"]:
-    """Draw points of people, by the hour."""
-    import incrowd
-
-    slots = 3600 // data.frame.slot
-    return {
-        kind: incrowd.uniqueness(visits, POINTS, kind=kind, precision=slots, met=1)
-        for kind in uniqueness.KINDS
-    }
+    print(f"\nThe report is in {page}: open it in a browser.")
+    print(f"The city is in {file}, the release in {folder}, who became whom in {record}.")
+    print(f"Verify it again with:  {again}")
 
 
 def _head(text: str) -> None:

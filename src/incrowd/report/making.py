@@ -153,6 +153,9 @@ def make(
         raise ArgumentError("the private record tells something only beside the original")
     if gaps is not None and original is None:
         raise ArgumentError("the k-gaps are those of the original; name it as well")
+    if targets < 1:
+        raise ArgumentError(f"targets is {targets!r}; at least one person has to be attacked")
+    zone(tz)
     manifest = read_manifest(folder)
     tell = _Steps(progress)
     tell("verifying")
@@ -206,11 +209,13 @@ def _looked_at(
         pair = of_files(folder, read, record)
         after = pair.after
         found["before"] = _before(pair.before, gaps, tell, how)
-        found["sizes"] = _sizes(manifest, len(pair.before))
+        found["sizes"] = _sizes(manifest, int(after.crowd.sum()), len(pair.before))
     tell("exposure after")
     found["after"] = _exposure(after, how)
     tell("what is left")
     found |= _left(pair, after, tz, least, how["threads"])
+    if pair is not None:
+        found["before"]["data"]["area_km2"] = _area(found["utility"]["together"]["map"])
     smallest = int(after.crowd.min())
     found["drawn"] = drawn(after, least=max(2, proof.k or 2)) if smallest > 1 else []
     return found
@@ -229,10 +234,9 @@ def _before(data: Trajectories, gaps: Any, tell: "_Steps", how: dict[str, Any]) 
         "data": {
             "people": about.people,
             "samples": about.samples,
-            "start": about.start,
-            "end": about.end,
-            "days": about.days,
-            "area_km2": about.area_km2,
+            "start": about.start[:10],  # to the minute it would be when somebody was first seen
+            "end": about.end[:10],
+            "days": round(about.days, 1),
             "cell_m": about.cell_m,
             "slot_s": about.slot_s,
             "per_person_hour": about.per_person_hour,
@@ -267,8 +271,32 @@ def _left(
     for name in ("position_error", "time_error"):
         if plain[name]:  # the extremes are somebody's
             plain[name] = {k: v for k, v in plain[name].items() if k not in ("least", "most")}
-    useful = utility(pair, tz=tz, grid=_grid(pair.before), least=least, threads=threads)
-    return {"accuracy": plain | {"figures": sharp.figures()}, "utility": useful.as_dict()}
+    useful = utility(
+        pair, tz=tz, grid=_grid(pair.before), least=least, threads=threads
+    ).as_dict()
+    useful["together"]["map"] = _cropped(useful["together"]["map"])
+    return {"accuracy": plain | {"figures": sharp.figures()}, "utility": useful}
+
+
+def _cropped(about: dict[str, Any]) -> dict[str, Any]:
+    """Cut a map to the squares that are shown; its edges would be those of whoever went farthest."""
+    cells = about["cells"]
+    if not cells:
+        return about | {"west_m": None, "south_m": None, "columns": 0, "rows": 0}
+    column, row = (min(cell[i] for cell in cells) for i in (0, 1))
+    return about | {
+        "west_m": about["west_m"] + column * about["side_m"],
+        "south_m": about["south_m"] + row * about["side_m"],
+        "columns": 1 + max(cell[0] for cell in cells) - column,
+        "rows": 1 + max(cell[1] for cell in cells) - row,
+        "cells": [[cell[0] - column, cell[1] - row, *cell[2:]] for cell in cells],
+    }
+
+
+def _area(about: Mapping[str, Any]) -> float | None:
+    """Give the area of the squares with people enough in the original, in km2."""
+    shown = sum(cell[2] is not None for cell in about["cells"])
+    return shown * (about["side_m"] / 1000) ** 2 if shown else None
 
 
 def _grid(data: Trajectories) -> float:
@@ -312,7 +340,7 @@ def _gaps(gaps: Any) -> pl.DataFrame | None:
 
 def _made(manifest: Manifest) -> dict[str, Any]:
     """Say with what the report was made, and of what."""
-    files = {name: known for name, known in manifest.files.items() if name != PAGE}
+    files = {name: _mapping(known) for name, known in manifest.files.items() if name != PAGE}
     return {
         "incrowd": incrowd.__version__,
         "python": platform.python_version(),
@@ -324,21 +352,28 @@ def _made(manifest: Manifest) -> dict[str, Any]:
 def _settings(manifest: Manifest) -> dict[str, Any]:
     return {
         "method": manifest.method,
-        "settings": dict(manifest.settings),
-        "frame": dict(manifest.frame),
-        "losses": dict(manifest.losses),
+        "settings": _mapping(manifest.settings),
+        "frame": _mapping(manifest.frame),
+        "losses": _mapping(manifest.losses),
         "names": manifest.names,
         "holds_against": list(manifest.holds_against),
         "fails_against": list(manifest.fails_against),
     }
 
 
-def _sizes(manifest: Manifest, people: int | None = None) -> dict[str, Any]:
+def _mapping(value: Any) -> dict[str, Any]:
+    """Give names and values; none where a manifest that was tampered with has something else."""
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def _sizes(
+    manifest: Manifest, published: int | None = None, people: int | None = None
+) -> dict[str, Any]:
     """Give the sizes of the release, and which share of people is not in it."""
-    sizes: dict[str, Any] = dict(manifest.sizes)
-    if people:
+    sizes = _mapping(manifest.sizes)
+    if published is not None and people:
         sizes["original_people"] = people
-        sizes["dropped_share"] = max(0.0, 1 - int(sizes["people"]) / people)
+        sizes["dropped_share"] = max(0.0, 1 - published / people)
     return sizes
 
 
