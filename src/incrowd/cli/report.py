@@ -27,10 +27,11 @@ def report(
             metavar="FILE",
         ),
     ] = None,
-    zone: Annotated[
+    local: Annotated[
         str | None,
         typer.Option(
-            help="Where people live: nights are nights there; --tz unless given.", metavar="ZONE"
+            help="Zone whose nights and working hours count; that of --tz unless given.",
+            metavar="ZONE",
         ),
     ] = None,
     title: Annotated[
@@ -78,7 +79,7 @@ def report(
             original=None if source is None else source.read_on,
             record=record,
             gaps=gaps,
-            tz=zone or reading.get("tz") or "UTC",
+            tz=local or reading.get("tz") or "UTC",
             title=title,
             targets=targets,
             seed=seed,

@@ -302,7 +302,8 @@ def _sizes(accuracy: Mapping[str, Any], axis: str) -> Chart | None:
         alt.Chart(_values(rows))
         .mark_bar(color=AFTER)
         .encode(
-            x=alt.X("size:N", sort=None, title=f"at most so {what}", axis=alt.Axis(labelAngle=0)),
+            x=alt.X("size:N", sort=None, title=f"at most so {what}",
+                    axis=alt.Axis(labelAngle=0, labelOverlap=True)),
             y=alt.Y("share:Q", title="published samples", axis=alt.Axis(format="%"),
                     scale=alt.Scale(domain=[0, 1])),
             tooltip=[alt.Tooltip("size:N", title="at most"), alt.Tooltip("share:Q", format=".1%")],
@@ -394,7 +395,7 @@ def _places(persons: Mapping[str, Any]) -> Chart | None:
         .mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=40, filled=True))
         .encode(
             x=alt.X("km:N", sort=None, title="off by at most so many km",
-                    axis=alt.Axis(labelAngle=0)),
+                    axis=alt.Axis(labelAngle=0, labelOverlap=True)),
             y=alt.Y("share:Q", title="people", axis=alt.Axis(format="%"),
                     scale=alt.Scale(domain=[0, 1])),
             color=alt.Color("what:N", scale=scale, sort=present, legend=STROKE),

@@ -40,6 +40,8 @@ KNOWN = 4
 TARGETS = 500
 """How many people are attacked, drawn at random; all, if there are fewer."""
 STEPS = 50
+BEYOND = 10
+"""How many people the end of a distribution leaves out, at least."""
 Progress = Callable[[int, int], None]
 
 
@@ -48,7 +50,8 @@ def gaps_in(
 ) -> dict[str, Any]:
     """Tell how the k-gaps of people are spread, from a table of `incrowd.k_gap`.
 
-    No figure is a single person's: the distribution ends where 99 % of people are below.
+    No figure is that of one of the last: the distribution ends where 99 % of people are below, or
+    before it, so that ten people (a tenth, where there are few) are beyond.
 
     Raises
     ------
@@ -70,6 +73,8 @@ def gaps_in(
             f"the table of k-gaps has {len(table):,} people, the original {len(data):,}; it is of "
             "other data"
         )
+    if "user" in table.columns and not _alike(table["user"], data.people):
+        raise ColumnError("the table of k-gaps names other people; it is of other data")
     gap = table["k_gap"].to_numpy()
     found: dict[str, Any] = {
         "k": 2 if k is None else k,
@@ -89,11 +94,21 @@ def gaps_in(
     return found
 
 
+def _alike(some: "pl.Series", others: "pl.Series") -> bool:
+    """Tell whether two series name the same people; as text, for a CSV file has nothing else."""
+    import polars as pl
+
+    names = (series.cast(pl.String).sort() for series in (some, others))
+    return next(names).equals(next(names))
+
+
 def _curve(values: Floats) -> list[dict[str, float]]:
-    """Give the distribution at equal steps, up to what 99 % of people do not exceed."""
-    end = float(np.quantile(values, 0.99, method="inverted_cdf")) or 1.0
+    """Give the distribution at equal steps, up to what 99 % of people do not exceed, or less."""
+    beyond = max(len(values) // 100, min(BEYOND, len(values) // 10))
+    ordered = np.sort(values)
+    end = float(ordered[len(values) - 1 - beyond]) or 1.0
     at = np.linspace(0, end, STEPS + 1)
-    share = np.searchsorted(np.sort(values), at, side="right") / len(values)
+    share = np.searchsorted(ordered, at, side="right") / len(values)
     return [{"gap": float(x), "share": float(y)} for x, y in zip(at, share, strict=True)]
 
 

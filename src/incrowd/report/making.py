@@ -1,5 +1,6 @@
 """`make`: gather everything that a report says, judge it, and give it as a page."""
 
+import datetime
 import json
 import os
 import platform
@@ -15,6 +16,7 @@ import incrowd
 from incrowd.data.atomic import replacing
 from incrowd.data.frame import Frame
 from incrowd.data.manifest import Manifest, amend_release, read_manifest
+from incrowd.data.moments import find_zone
 from incrowd.data.trajectories import Trajectories
 from incrowd.errors import ArgumentError, UnreadableError
 from incrowd.evaluate.accuracy import COARSE, accuracy, sizes_of, tallied
@@ -155,7 +157,7 @@ def make(
         raise ArgumentError("the k-gaps are those of the original; name it as well")
     if targets < 1:
         raise ArgumentError(f"targets is {targets!r}; at least one person has to be attacked")
-    zone(tz)
+    find_zone(tz)
     manifest = read_manifest(folder)
     tell = _Steps(progress)
     tell("verifying")
@@ -271,15 +273,13 @@ def _left(
     for name in ("position_error", "time_error"):
         if plain[name]:  # the extremes are somebody's
             plain[name] = {k: v for k, v in plain[name].items() if k not in ("least", "most")}
-    useful = utility(
-        pair, tz=tz, grid=_grid(pair.before), least=least, threads=threads
-    ).as_dict()
+    useful = utility(pair, tz=tz, grid=_grid(pair.before), least=least, threads=threads).as_dict()
     useful["together"]["map"] = _cropped(useful["together"]["map"])
     return {"accuracy": plain | {"figures": sharp.figures()}, "utility": useful}
 
 
 def _cropped(about: dict[str, Any]) -> dict[str, Any]:
-    """Cut a map to the squares that are shown; its edges would be those of whoever went farthest."""
+    """Cut a map to the squares that are shown; its edges are those of whoever went farthest."""
     cells = about["cells"]
     if not cells:
         return about | {"west_m": None, "south_m": None, "columns": 0, "rows": 0}
@@ -342,6 +342,7 @@ def _made(manifest: Manifest) -> dict[str, Any]:
     """Say with what the report was made, and of what."""
     files = {name: _mapping(known) for name, known in manifest.files.items() if name != PAGE}
     return {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "incrowd": incrowd.__version__,
         "python": platform.python_version(),
         "release_made_with": manifest.incrowd,
@@ -356,14 +357,18 @@ def _settings(manifest: Manifest) -> dict[str, Any]:
         "frame": _mapping(manifest.frame),
         "losses": _mapping(manifest.losses),
         "names": manifest.names,
-        "holds_against": list(manifest.holds_against),
-        "fails_against": list(manifest.fails_against),
+        "holds_against": _texts(manifest.holds_against),
+        "fails_against": _texts(manifest.fails_against),
     }
 
 
 def _mapping(value: Any) -> dict[str, Any]:
     """Give names and values; none where a manifest that was tampered with has something else."""
     return dict(value) if isinstance(value, Mapping) else {}
+
+
+def _texts(values: Any) -> list[str]:
+    return [str(value) for value in values] if isinstance(values, list | tuple) else []
 
 
 def _sizes(

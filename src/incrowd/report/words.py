@@ -129,10 +129,19 @@ def _data(numbers: Mapping[str, Any]) -> Rows:
         ("people", _number(about["people"])),
         ("samples", f"{_number(about['samples'])} (median {about['samples_a_person']:,.0f} each)"),
         ("time", f"{about['start'][:10]} to {about['end'][:10]}, {about['days']:.1f} days"),
-        ("area", f"{about['area_km2']:,.0f} km²"),
+        *_area(numbers, about.get("area_km2")),
         ("grid", f"cells of {about['cell_m']:g} m, slots of {about['slot_s'] / 60:g} min"),
         ("median radius of gyration", f"{about['gyration_km']:.2g} km"),
     ]
+
+
+def _area(numbers: Mapping[str, Any], km2: float | None) -> Rows:
+    """Say how large the area is in which there are people enough to say so."""
+    if km2 is None:
+        return []
+    about = numbers["utility"]["together"]["map"]
+    side = f"{about['side_m'] / 1000:g} km"
+    return [("area", f"{km2:,.3g} km², in squares of {side} with {about['least']} people or more")]
 
 
 def _example(numbers: Mapping[str, Any]) -> list[str]:
@@ -236,7 +245,11 @@ def _plain(value: Any) -> str:
         return "none"
     if isinstance(value, float):
         return f"{value:g}"
-    return _number(value) if not isinstance(value, dict | list) else str(value)
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_plain(part)}" for name, part in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_plain, value))
+    return _number(value)
 
 
 def _proof(numbers: Mapping[str, Any]) -> str:
@@ -318,7 +331,7 @@ def _commands(numbers: Mapping[str, Any]) -> str:
     if numbers["given"]["original"]:
         record = " --record WHO.parquet" if numbers["given"]["record"] else ""
         lines.append(f"incrowd verify RELEASE --original DATA{record}")
-        zone = "" if numbers["given"]["tz"] == "UTC" else f" --zone {numbers['given']['tz']}"
+        zone = "" if numbers["given"]["tz"] == "UTC" else f" --local {numbers['given']['tz']}"
         lines.append(f"incrowd report RELEASE --original DATA{record}{zone}")
     else:
         lines += ["incrowd verify RELEASE", "incrowd report RELEASE"]
@@ -328,6 +341,7 @@ def _commands(numbers: Mapping[str, Any]) -> str:
 def _versions(numbers: Mapping[str, Any]) -> Rows:
     made = numbers["made"]
     rows = [
+        ("report made on", f"{made['date']} (UTC)"),
         ("report made with", f"incrowd {made['incrowd']}, Python {made['python']}"),
         ("release made with", f"incrowd {made['release_made_with']}"),
     ]
