@@ -294,7 +294,10 @@ def _sizes(accuracy: Mapping[str, Any], axis: str) -> Chart | None:
     if not of:
         return None
     write = _metres if axis == "space" else _minutes
-    rows = [{"size": write(at), "share": share} for at, share in of["cumulative"]]
+    crowded = (200, 5, 240)  # left out, so that the others can be read on a phone
+    rows = [
+        {"size": write(at), "share": share} for at, share in of["cumulative"] if at not in crowded
+    ]
     last = next((i for i, row in enumerate(rows) if row["share"] == 1), len(rows) - 1)
     rows = rows[: last + 1]
     what = "wide" if axis == "space" else "long"

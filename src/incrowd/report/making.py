@@ -1,6 +1,6 @@
 """`make`: gather everything that a report says, judge it, and give it as a page."""
 
-import datetime
+import datetime as dt
 import json
 import os
 import platform
@@ -342,7 +342,7 @@ def _made(manifest: Manifest) -> dict[str, Any]:
     """Say with what the report was made, and of what."""
     files = {name: _mapping(known) for name, known in manifest.files.items() if name != PAGE}
     return {
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "incrowd": incrowd.__version__,
         "python": platform.python_version(),
         "release_made_with": manifest.incrowd,
