@@ -10,7 +10,7 @@ import incrowd
 import naive
 from incrowd.errors import ArgumentError, InputError
 from incrowd.measure import holders, points, subtraces
-from incrowd.measure.points import KINDS, beside, points_of
+from incrowd.measure.points import KINDS, beside, kinds_of, points_of
 from incrowd.measure.uniqueness import _draw
 from strategies import as_visits, visited
 
@@ -47,6 +47,17 @@ class TestPoints:
             patch.setattr(points, "BLOCK", 2)
             two = points_of(visits, kind, precision=precision, met=met, threads=3)
         assert (one.code.tolist(), one.cuts.tolist()) == (two.code.tolist(), two.cuts.tolist())
+
+    @given(rows=visited(most_people=5), precision=st.integers(1, 3), met=st.integers(1, 3))
+    @settings(max_examples=100)
+    def test_of_all_kinds_at_once_are_those_of_each(self, rows, precision, met):
+        how = {"precision": precision, "met": met}
+        found = dict(kinds_of(as_visits(rows), **how))
+        assert list(found) == list(KINDS)
+        for kind, laid in found.items():
+            alone = points_of(as_visits(rows), kind, **how)
+            for name in ("code", "weight", "cuts"):
+                assert getattr(laid, name).tolist() == getattr(alone, name).tolist()
 
     def test_refuses_times_too_far_apart(self):
         visits = as_visits([(1, 0, -(2**62)), (1, 1, 2**62)])

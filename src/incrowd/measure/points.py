@@ -5,12 +5,14 @@ section 3.2 of *Uniqueness Assessment of Human Mobility on Multi-Sensor Datasets
 one 64-bit number, so that whoever compares traces compares numbers::
 
     Visits ──> codes (place and slot in one number) ──> sorted, distinct in each person ──> Points
+                                                            │
+                                  places, or slots alone <──┘ (`kinds_of`: sorted once for all)
 
 How often a point occurs is how much of what is finer it stands for: visits of the input behind
 each spatio-temporal point, slots behind a place, places behind a slot.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,7 +27,7 @@ from incrowd.threads import on_threads
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["KINDS", "Points", "beside", "kind_of", "points_of", "whole_number"]
+__all__ = ["KINDS", "Points", "beside", "kind_of", "kinds_of", "points_of", "whole_number"]
 
 KINDS = ("spatio_temporal", "spatial", "temporal")
 SPATIO_TEMPORAL, SPATIAL, TEMPORAL = range(3)
@@ -97,6 +99,24 @@ def points_of(
         How many threads to use.
     """
     which = kind_of(kind)
+    points, width = _places_and_slots(visits, precision, met, threads)
+    return _alone(points, which, width, int(met), threads) if which else points
+
+
+def kinds_of(
+    visits: Visits, *, precision: int = 1, met: int = 3, threads: int = 1
+) -> Iterator[tuple[str, Points]]:
+    """Lay out the traces of every kind, one kind after another; the visits are sorted once.
+
+    Each kind is that of `points_of`.
+    """
+    points, width = _places_and_slots(visits, precision, met, threads)
+    for which, kind in enumerate(KINDS):
+        yield kind, _alone(points, which, width, int(met), threads) if which else points
+
+
+def _places_and_slots(visits: Visits, precision: int, met: int, threads: int) -> tuple[Points, int]:
+    """Lay out spatio-temporal traces; give by how much the codes of a slot are apart."""
     whole_number("precision", precision)
     whole_number("met", met)
     if not len(visits.place):
@@ -106,18 +126,36 @@ def points_of(
     number = np.zeros(len(visits), np.int64)
 
     def lay(start: int) -> None:
-        people = slice(start, start + BLOCK)
         _lay_out(
             place, visits.time, visits.offsets[start : start + BLOCK + 1], int(precision),
-            first, width, which, int(met), code, weight, number[people],
+            first, width, code, weight, number[start : start + BLOCK],
         )  # fmt: skip
 
     for _ in on_threads(threads, lay, range(0, len(visits), BLOCK)):
         pass
+    return _closed(code, weight, visits.offsets, number, visits.people), width
+
+
+def _alone(points: Points, kind: int, width: int, met: int, threads: int) -> Points:
+    """Give the traces of places alone, or of slots alone."""
+    code, weight = points.code.copy(), points.weight.copy()
+    number = np.zeros(len(points), np.int64)
+
+    def lay(start: int) -> None:
+        cuts = points.cuts[start : start + BLOCK + 1]
+        _take_apart(cuts, width, kind, met, code, weight, number[start : start + BLOCK])
+
+    for _ in on_threads(threads, lay, range(0, len(points), BLOCK)):
+        pass
+    return _closed(code, weight, points.cuts, number, points.people)
+
+
+def _closed(code: Ints, weight: Counts, offsets: Ints, number: Ints, people: "pl.Series") -> Points:
+    """Give points that lie at the start of each person's room, without what is between them."""
     cuts = np.concatenate([[0], np.cumsum(number)])
-    _close_ranks(code, weight, visits.offsets, cuts)
+    _close_ranks(code, weight, offsets, cuts)
     size = int(cuts[-1])
-    return Points(code[:size], weight[:size], cuts, 1, visits.people)
+    return Points(code[:size], weight[:size], cuts, 1, people)
 
 
 def beside(traces: Mapping[str, Points]) -> Points:
@@ -192,8 +230,6 @@ def _lay_out(
     precision: int,
     first: int,
     width: int,
-    kind: int,
-    met: int,
     code: Ints,
     weight: Counts,
     number: Ints,
@@ -204,27 +240,37 @@ def _lay_out(
         mine = code[start:end]
         for i in range(end - start):
             mine[i] = (time[start + i] // precision - first) * width + place[start + i]
-        size = _distinct(mine, weight[start:end])
+        mine.sort()
+        number[person] = _distinct(mine, weight[start:end])
+
+
+@compiled
+def _take_apart(
+    cuts: Ints, width: int, kind: int, met: int, code: Ints, weight: Counts, number: Ints
+) -> None:
+    """Make points of some people places alone, or slots alone; count them."""
+    for person in range(len(cuts) - 1):
+        start, end = cuts[person], cuts[person + 1]
+        mine, times = code[start:end], weight[start:end]
         if kind == SPATIAL:
-            for i in range(size):
+            for i in range(len(mine)):
                 mine[i] %= width
-            size = _distinct(mine[:size], weight[start : start + size])
-        elif kind == TEMPORAL:
-            for i in range(size):
-                mine[i] //= width
-            kept = 0
-            for i in range(_distinct(mine[:size], weight[start : start + size])):
-                if weight[start + i] >= met:
-                    mine[kept], weight[start + kept] = mine[i], weight[start + i]
-                    kept += 1
-            size = kept
-        number[person] = size
+            mine.sort()
+            number[person] = _distinct(mine, times)
+            continue
+        for i in range(len(mine)):
+            mine[i] //= width
+        kept = 0
+        for i in range(_distinct(mine, times)):
+            if times[i] >= met:
+                mine[kept], times[kept] = mine[i], times[i]
+                kept += 1
+        number[person] = kept
 
 
 @compiled
 def _distinct(codes: Ints, weight: Counts) -> int:
-    """Sort codes and leave one of each, counted; give how many are left."""
-    codes.sort()
+    """Leave one of each of some codes in order, counted; give how many are left."""
     used = 0
     for i in range(len(codes)):
         if used == 0 or codes[used - 1] != codes[i]:
