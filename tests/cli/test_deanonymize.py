@@ -19,6 +19,21 @@ def calls(path, people):
     return path
 
 
+def sensed(path, day):
+    """Write a file of two people who share a network, and nothing else, on a day."""
+    lines = ["user,time,sensor,place,lat,lon"]
+    for user in (1, 2):
+        for hour in range(10):
+            lines.append(f"{user},2012-03-{day} {hour:02}:00,gsm,cell{user},45.7{user},4.8")
+            lines.append(f"{user},2012-03-{day} {hour:02}:00,wifi,home,45.7{user},4.8")
+            lines += [
+                f"{user},2012-03-{day} {hour:02}:{minute},gps,,45.7{user},4.8"
+                for minute in (10, 30, 50)
+            ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
 @pytest.fixture
 def three(tmp_path):
     """Make three people, two of whom do the same."""
@@ -34,13 +49,15 @@ class TestDeanonymize:
         lines = out.splitlines()
         assert lines[0].split() == ["people", "3"]
         assert lines[1].split(maxsplit=2)[2] == "1  (nothing to train on)"
-        assert lines[3].split() == ["attacker", "n", "named", "precision", "recognised"]
+        assert lines[3].split() == [
+            "attacker", "n", "named", "precision", "recognised", "of", "all"
+        ]  # fmt: skip
         # Ann and bob are alike, and cat is recognised.
         rows = [line.split() for line in lines[4:10]]
-        assert [row[:-3] for row in rows] == [
+        assert [row[:-4] for row in rows] == [
             ["top", "1"], ["2"], ["3"], ["4"], ["tfidf"], ["markov"]
         ]  # fmt: skip
-        assert {tuple(row[-3:]) for row in rows} == {("33.3%", "100.0%", "33.3%")}
+        assert {tuple(row[-4:]) for row in rows} == {("33.3%", "100.0%", "33.3%", "25.0%")}
         text = " ".join(lines)
         assert "the first 50 % of each record" in text
         assert "1 of 3 people (33.3%) are recognised" in text
@@ -49,7 +66,7 @@ class TestDeanonymize:
     def test_shows_some_n_and_the_last(self, incrowd, three):
         words = ("--place", "antenna", "--attacker", "top", "--n", "7")
         lines = incrowd("deanonymize", three, *words)[1].splitlines()
-        assert [line.split()[-4] for line in lines[4:9]] == ["1", "2", "3", "5", "7"]
+        assert [line.split()[-5] for line in lines[4:9]] == ["1", "2", "3", "5", "7"]
 
     def test_figures_are_those_of_the_library(self, incrowd, city):
         words = ("--train", "0.6", "--n", "9", "--slot-minutes", "120", "--json")
@@ -129,6 +146,110 @@ class TestAgainst:
         assert "has the first 70 % of each record of the other dataset" in part
 
 
+@pytest.fixture(scope="module")
+def releases(city, tmp_path_factory):
+    """Protect the city in three ways: a folder and a private record of each."""
+    from incrowd.evaluate.publish import publish
+
+    folder, data = tmp_path_factory.mktemp("releases"), library.read(city)
+    ways = {
+        "glove": library.glove(data, k=2),
+        "cloak": library.Cloak(60).protect(data),
+        "geo-i": library.GeoI(0.1).protect(data),
+    }
+    for name, protected in ways.items():
+        publish(data, protected, folder / name, record=folder / f"{name}.parquet")
+    return {name: (folder / name, folder / f"{name}.parquet") for name in ways}
+
+
+@pytest.mark.filterwarnings("ignore::incrowd.errors.PrivacyWarning")
+class TestRelease:
+    WORDS = ("--whole", "--n", "3", "--json")
+
+    def test_a_k_anonymous_one_yields_no_match(self, incrowd, city, releases):
+        release, record = releases["glove"]
+        for one, two in ((release, city), (city, release)):
+            words = ("deanonymize", one, "--against", two, "--record", record, *self.WORDS)
+            status, out, err = incrowd(*words)
+            found = json.loads(out)
+            assert (status, err, found["people"], found["sharing_a_record"]) == (0, "", 40, 40)
+            assert {row["matched"] for row in found["recognised"]} == {0}
+        found = json.loads(incrowd("deanonymize", release, "--n", "3", "--json")[1])
+        assert {row["matched"] for row in found["recognised"]} == {0}
+        out = incrowd("deanonymize", release, "--n", "3")[1]
+        assert "  in crowds           40  (share their published record: no match)" in out
+
+    @pytest.mark.parametrize("name", ["cloak", "geo-i"])
+    def test_others_do(self, incrowd, city, releases, name):
+        release, record = releases[name]
+        for one, two in ((release, city), (city, release)):
+            words = ("deanonymize", one, "--against", two, "--record", record, *self.WORDS)
+            status, out, _ = incrowd(*words)
+            found = json.loads(out)
+            assert (status, found["sharing_a_record"]) == (0, 0)
+            assert max(row["correct"] for row in found["recognised"]) > 0
+
+    def test_figures_are_those_of_the_library(self, incrowd, city, releases):
+        from incrowd.evaluate.pairing import of_files
+        from incrowd.evaluate.sides import as_cells, two_sides
+
+        release, record = releases["cloak"]
+        words = ("--record", record, "--n", "3", "--json", "--slot-minutes", "120")
+        found = json.loads(incrowd("deanonymize", release, "--against", city, *words)[1])
+        pair = of_files(release, lambda frame: library.read(city, frame=frame), record)
+        visits, known = as_cells(*(side.data for side in reversed(two_sides(pair))))
+        wanted = deanonymize(visits, known=known, n=range(1, 4), precision=120)
+        assert found["recognised"] == wanted.table.drop("people").to_dicts()
+
+    def test_names_are_those_of_the_original(self, incrowd, city, releases, tmp_path):
+        release, record = releases["geo-i"]
+        words = ("--against", city, "--record", record, "--attacker", "markov", "--whole")
+        output = tmp_path / "who.csv"
+        _, out, _ = incrowd("deanonymize", release, *words, "-o", output)
+        users = {str(user) for user in library.read(city).people}
+        assert set(pl.read_csv(output, infer_schema=False)["user"]) == users
+        assert "has the other dataset, with names, looks at this release" in " ".join(out.split())
+
+    def test_counts_who_is_not_in_the_other_dataset(self, incrowd, city, releases, tmp_path):
+        release, record = releases["glove"]
+        rows = pl.read_parquet(city)
+        few = tmp_path / "few.parquet"
+        users = rows["user"].unique(maintain_order=True)[:25]
+        rows.filter(pl.col("user").is_in(users.implode())).write_parquet(few)
+        words = ("--against", release, "--record", record, *self.WORDS)
+        status, out, err = incrowd("deanonymize", few, *words)
+        assert (status, err) == (0, "note: 15 people of the release are not in the other dataset\n")
+        # Who is left without her crowd still shares her record.
+        assert {row["matched"] for row in json.loads(out)["recognised"]} == {0}
+
+    def test_places_may_be_where_people_stayed(self, incrowd, city, releases):
+        release, record = releases["geo-i"]
+        words = ("--against", city, "--record", record, "--pois", "--gap", "600", *self.WORDS)
+        status, out, _ = incrowd("deanonymize", release, *words)
+        assert status == 0
+        assert json.loads(out)["everybody"] == 40
+
+    def test_refuses(self, incrowd, city, releases, tmp_path):
+        release, record = releases["geo-i"]
+        sensors = sensed(tmp_path / "sensors.csv", "05")
+        cases = [
+            ((release, "--against", city), "--record FILE tells who is who"),
+            ((city, "--against", release), "--record FILE tells who is who"),
+            ((city, "--record", record), "there is none at"),
+            ((city, "--against", city, "--record", record), "there is none at"),
+            ((release, "--record", record), "--record needs --against"),
+            ((release, "--against", release, "--record", record), "both are releases"),
+            ((release, "--against", city, "--record", releases["cloak"][1]), "another one"),
+            ((release, "--against", city, "--record", record, "--by-name"), "names no places"),
+            ((release, "--against", sensors, "--record", record), "choose one of gps, gsm, wifi"),
+            ((release, "--against", f"gsm={sensors}", "--record", record), "choose one of gsm"),
+        ]
+        for words, says in cases:
+            status, out, err = incrowd("deanonymize", *words)
+            assert (status, out) == (2, "")
+            assert says in err
+
+
 class TestHelp:
     def test_has_an_example(self, incrowd):
         status, out, _ = incrowd("deanonymize", "--help")
@@ -163,17 +284,7 @@ class TestWrongUse:
         assert list(three.parent.iterdir()) == [three]
 
     def test_takes_sensors_one_by_one(self, incrowd, tmp_path):
-        lines = ["user,time,sensor,place,lat,lon"]
-        for user in (1, 2):
-            for hour in range(10):
-                lines.append(f"{user},2012-03-05 {hour:02}:00,gsm,cell{user},45.7{user},4.8")
-                lines.append(f"{user},2012-03-05 {hour:02}:00,wifi,home,45.7{user},4.8")
-                lines += [
-                    f"{user},2012-03-05 {hour:02}:{minute},gps,,45.7{user},4.8"
-                    for minute in (10, 30, 50)
-                ]
-        file = tmp_path / "sensors.csv"
-        file.write_text("\n".join(lines) + "\n")
+        file = sensed(tmp_path / "sensors.csv", "05")
         words = ("--n", "1", "--attacker", "top")
         status, out, err = incrowd("deanonymize", file, *words, "--json")
         found = json.loads(out)
@@ -185,6 +296,36 @@ class TestWrongUse:
         output = tmp_path / "who.csv"
         assert incrowd("deanonymize", file, *words, "-o", output)[0] == 0
         assert output.read_text().startswith("sensor,user,attacker")
-        status, _, err = incrowd("deanonymize", file, *words, "--against", file)
+
+
+class TestSensors:
+    def test_learns_from_another_dataset_sensor_by_sensor(self, incrowd, tmp_path):
+        paths = [sensed(tmp_path / f"{day}.csv", day) for day in ("05", "06")]
+        words = ("--n", "1", "--attacker", "top", "--whole", "--json", "--against", paths[1])
+        status, out, err = incrowd("deanonymize", paths[0], *words)
+        found = json.loads(out)
+        assert (status, err) == (0, "")
+        recall = {name: one["recognised"][0]["recall"] for name, one in found.items()}
+        assert recall == {"gps": 1, "gsm": 1, "wifi": 0}
+        status, out, _ = incrowd("deanonymize", paths[0], "--sensor", "gps", *words)
+        assert json.loads(out) == {"gps": found["gps"]}
+
+    def test_a_sensor_that_the_other_lacks_is_an_error(self, incrowd, tmp_path):
+        one, two = (sensed(tmp_path / f"{day}.csv", day) for day in ("05", "06"))
+        two.write_text("\n".join(x for x in two.read_text().split("\n") if ",gsm," not in x))
+        status, _, err = incrowd("deanonymize", one, "--against", two)
         assert status == 2
-        assert "in Python" in err
+        assert "there is no sensor 'gsm'; found: gps, wifi" in err
+
+    def test_one_file_a_sensor_is_the_same(self, incrowd, tmp_path):
+        file = sensed(tmp_path / "all.csv", "05")
+        rows, files = pl.read_csv(file, schema_overrides={"place": pl.String}), []
+        for name in ("gps", "gsm", "wifi"):
+            own = tmp_path / f"{name}.csv"
+            rows.filter(sensor=name).drop("sensor").write_csv(own)
+            files.append(f"{name}={own}")
+        words = ("--n", "2", "--json")
+        assert incrowd("deanonymize", *files, *words) == incrowd("deanonymize", file, *words)
+        known = [word for one in files for word in ("--against", one)]
+        status, out, _ = incrowd("deanonymize", *files, *known, "--whole", *words)
+        assert (status, list(json.loads(out))) == (0, ["gps", "gsm", "wifi"])

@@ -27,7 +27,10 @@ class TestUniqueness:
         assert lines[1].split()[:2] == ["data", "40"]
         assert lines[5].split() == ["points", "both", "place", "time"]
         assert [line.split()[0] for line in lines[6:8]] == ["1", "4"]
-        assert "Most frequent points" in out
+        [top] = [i for i, line in enumerate(lines) if line.startswith("Most frequent points")]
+        assert lines[top + 2].split() == ["points", "both", "place", "time"]
+        assert [len(line.split()) for line in lines[top + 3 : top + 5]] == [4, 4]
+        assert " ".join(lines[top + 6 : top + 9]).count("on average: data both") == 1
         assert "Per cent of people with more places" in out
 
     def test_figures_are_those_of_the_library(self, incrowd, city):
@@ -41,6 +44,12 @@ class TestUniqueness:
             assert rows == same.table.to_dicts()
         top = library.uniqueness(visits, [2, 3], kind="spatial", model="deterministic")
         assert [row["share"] for row in found["frequent"]["spatial"]] == top.share
+        for kind, rows in found["frequent"].items():
+            same = library.uniqueness(
+                visits, [2, 3], kind=kind, model="deterministic", precision=60
+            )
+            assert rows == same.table.to_dicts()
+        assert list(found["frequent"]) == ["spatio_temporal", "spatial", "temporal"]
         every = library.uniqueness(visits, 4, each=20, seed=5, precision=60)
         assert found["each"]["spatio_temporal"] == sorted(every.people["share"].to_list())
 
@@ -134,3 +143,92 @@ class TestUniqueness:
         status, _, err = incrowd("uniqueness", campus, "--from", "2012-01-01")
         assert status == 2
         assert "incrowd convert" in err
+
+
+@pytest.fixture(scope="module")
+def files(campus, tmp_path_factory):
+    """Make one file a sensor, each with the columns that it needs."""
+    folder, rows = tmp_path_factory.mktemp("files"), pl.read_parquet(campus)
+    own = {"gsm": {"place": "antenna"}, "wifi": {"place": "bssid"}, "gps": {}}
+    for name, names in own.items():
+        columns = ["user", "timestamp", *(names or ("lat", "lon"))]
+        rows.filter(sensor=name).select(columns).rename(names).write_parquet(
+            folder / f"{name}.parquet"
+        )
+    return {name: folder / f"{name}.parquet" for name in own}
+
+
+class TestOneFileASensor:
+    def test_is_the_same_as_one_table(self, incrowd, campus, files):
+        words = ("--points", "1,3", "--draws", "50", "--json")
+        named = [f"{name}={path}" for name, path in files.items()]
+        status, out, err = incrowd("uniqueness", *named, *words)
+        assert (status, err) == (0, "")
+        found, table = json.loads(out), json.loads(incrowd("uniqueness", campus, *words)[1])
+        together = found["sensors"].pop("together"), table["sensors"].pop("together")
+        assert list(found["sensors"]) == list(files)
+        assert found == table
+        assert together[0]["people"] == together[1]["people"] == 4
+
+    def test_takes_the_one_that_is_asked_for(self, incrowd, files):
+        words = (f"GSM={files['gsm']}", f"wifi={files['wifi']}", "--points", "1", "--json")
+        _, out, _ = incrowd("uniqueness", *words, "--sensor", "gsm")
+        assert list(json.loads(out)["sensors"]) == ["gsm"]
+
+    def test_says_who_is_in_some_files_only(self, incrowd, files, tmp_path):
+        rows = pl.read_parquet(files["wifi"])
+        some = tmp_path / "some.parquet"
+        rows.filter(pl.col("user") != rows["user"][0]).write_parquet(some)
+        words = (f"gsm={files['gsm']}", f"wifi={some}", "--points", "2")
+        status, out, err = incrowd("uniqueness", *words)
+        assert status == 0
+        assert err == (
+            "note: of 4 people some are not in every file (1 not in wifi); 3 have all sensors\n"
+        )
+        assert "equally many of each (3 people have all)" in out
+
+    def test_people_of_different_files_may_be_others(self, incrowd, files, tmp_path):
+        other = tmp_path / "other.parquet"
+        rows = pl.read_parquet(files["wifi"])
+        rows.with_columns(user=pl.col("user").cast(pl.String) + "x").write_parquet(other)
+        words = (f"gsm={files['gsm']}", f"wifi={other}", "--points", "2")
+        status, out, err = incrowd("uniqueness", *words)
+        assert (status, "0 have all sensors" in err) == (0, True)
+        assert "(0 people have all)" in out
+
+    def test_a_path_may_have_a_sign_of_equality(self, incrowd, files, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "year=2012").mkdir()
+        pl.read_parquet(files["gsm"]).write_parquet("year=2012/a.parquet")
+        words = ("--by-name", "--points", "1", "--json")
+        status, out, _ = incrowd("uniqueness", "year=2012/*.parquet", *words)
+        assert (status, list(json.loads(out)["sensors"])) == (0, ["data"])
+
+    @pytest.mark.parametrize(
+        ("words", "says"),
+        [
+            (("gsm=gsm.parquet", "wifi.parquet"), "'wifi.parquet' does not name one"),
+            (("gsm=gsm.parquet", "GSM=wifi.parquet"), "sensor 'gsm' is named twice"),
+            (("gsm=gsm.parquet", "gps=none.csv"), "gps: none.csv does not exist"),
+            (("gsm=gsm.parquet", "wifi=empty.csv"), "wifi: empty.csv: no rows to read"),
+            (("gsm=gsm.parquet", "gpss=gps.parquet"), "Positions are looked at of gps only"),
+            (("gsm=all.parquet",), "gsm: all.parquet has rows of gps, gsm, wifi"),
+            (("gsm=gsm.parquet", "--sensor", "wifi"), "no file of sensor 'wifi'; given: gsm"),
+            (("gsm=gsm.parquet", "--from", "2012-01-01"), "incrowd convert"),
+        ],
+    )
+    def test_refuses(self, incrowd, campus, files, monkeypatch, words, says):
+        folder = files["gsm"].parent
+        monkeypatch.chdir(folder)
+        (folder / "empty.csv").write_text("user,timestamp,bssid\n")
+        if not (folder / "all.parquet").exists():
+            (folder / "all.parquet").write_bytes(campus.read_bytes())
+        status, out, err = incrowd("uniqueness", *words)
+        assert (status, out) == (2, "")
+        assert says in err
+        assert err.count("\n") == 1
+
+    def test_help_has_an_example(self, incrowd):
+        for command in ("uniqueness", "deanonymize"):
+            text = incrowd(command, "--help")[1]
+            assert f"incrowd {command} gsm=gsm.csv wifi=wifi.csv gps=gps.csv" in text

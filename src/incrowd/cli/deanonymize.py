@@ -2,27 +2,26 @@
 
 import json
 import textwrap
-from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from incrowd.cli.console import once_begun, progress, write_people
+from incrowd.cli.knowing import HOUR, How, Sides, both_sides
 from incrowd.cli.measure import WIDTH
-from incrowd.cli.options import AsJson, Force, PeopleFile, Source, in_units, reads_data
-from incrowd.cli.sensing import ByName, Diameter, Gap, Pois, Stay, traces_of
+from incrowd.cli.options import AsJson, Force, PeopleFile, Source, reads_sensors
+from incrowd.cli.sensing import ByName, Diameter, Gap, Pois, Stay
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
     import polars as pl
 
     from incrowd.attack.recognition import Recognition
-    from incrowd.data.frame import Frame
     from incrowd.measure.traces import Trace
 
 __all__ = ["deanonymize", "lines_of"]
 
-HOUR = 60.0
 SHOWN = (1, 2, 3, 5, 10, 20, 50)
 KNOWS = {
     "top": "each person's n most visited places",
@@ -31,7 +30,7 @@ KNOWS = {
 }
 
 
-@reads_data
+@reads_sensors
 def deanonymize(
     source: Source,
     train: Annotated[
@@ -57,10 +56,18 @@ def deanonymize(
         ),
     ] = None,
     against: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            help="Learn from this other dataset of the same people, read with the same options.",
+            help="Learn from this other dataset of the same people, read with the same options; "
+            "DATA or this may be a release. Several times, if each sensor has its file.",
             metavar="DATA2",
+        ),
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            help="With a release and --against: the private record of who became whom.",
+            metavar="FILE",
         ),
     ] = None,
     whole: Annotated[
@@ -79,39 +86,38 @@ def deanonymize(
     """Try to recognise everybody in the last part of the data, by what is known from the first.
 
     A table with a column `sensor` is taken sensor by sensor: gps by where people stayed, others by
-    the places that they name.
+    the places that they name. So is one file a sensor, each with the sensor's name before it.
 
     Example:  `incrowd deanonymize cdr.csv --train 0.7 --n 50 -o recognised.csv`
 
     Example:  `incrowd deanonymize june.parquet --against may.parquet --whole`
+
+    Example:  `incrowd deanonymize gsm=gsm.csv wifi=wifi.csv gps=gps.csv`
+
+    Example:  `incrowd deanonymize release --against cdr.csv --record who.parquet`
     """
-    import incrowd
     from incrowd.attack.recognition import deanonymize as recognise
     from incrowd.data.atomic import refuse_taken
     from incrowd.data.tables import kind_of
 
-    if whole and against is None:
+    if whole and not against:
         raise ArgumentError("--whole needs --against: nobody learns from what is to be recognised")
     settings = _checked(None if whole else train, most, attackers)
     if output is not None:
         kind_of(output)
         refuse_taken(output, overwrite=force)
     poi = {"diameter": diameter, "stay": stay, "gap": gap}
-    traces = _sensed(source, slot_minutes, poi, by_name=by_name, pois=pois, other=against)
-    if not traces:
-        traces = {"data": _laid_out(source, slot_minutes)}
-    known = None
-    if against is not None:
-        # On the same grid, so that a place has the same code in both.
-        frame = traces["data"].fixes.frame  # type: ignore[union-attr]
-        known = incrowd.visits(replace(source, path=against).read_on(frame))
+    how = How(slot_minutes, poi, by_name, pois)
+    sides = both_sides(source, against or [], record, how)
     found = {}
-    for name, trace in traces.items():
+    for name, both in sides.items():
         with progress("Recognising", "people") as update:
             found[name] = recognise(
-                trace.visits,
-                known=known,
-                precision=trace.precision,
+                both.trace.visits,
+                known=both.known,
+                crowd=both.crowd,
+                known_crowd=both.known_crowd,
+                precision=both.trace.precision,
                 matches=output is not None,
                 threads=source.reading["threads"],
                 progress=once_begun(update, "attack.top", "half a minute"),
@@ -123,47 +129,16 @@ def deanonymize(
     trained = None if whole else train
     if as_json:
         about = {
-            name: _about(one, trained, _seconds(traces[name], slot_minutes))
+            name: _about(one, trained, sides[name], _seconds(sides[name].trace, slot_minutes))
             for name, one in found.items()
         }
         print(json.dumps(about["data"] if list(about) == ["data"] else about, indent=2))
         return
-    about_it = _learned(trained, other=against is not None)
     for i, (name, one) in enumerate(found.items()):
         if name != "data":
             print(f"{'' if i == 0 else chr(10)}{name}\n{'-' * len(name)}")
-        print("\n".join(lines_of(one, shown, about_it)))
-
-
-def _sensed(
-    source: Source,
-    minutes: float | None,
-    poi: dict[str, Any],
-    *,
-    by_name: bool,
-    pois: bool,
-    other: str | None,
-) -> dict[str, "Trace"]:
-    """Read traces of sensors, if there are any or if they are asked for."""
-    from incrowd.data.reading import sensors_of
-
-    if not (by_name or pois or source.reading["sensor"] or sensors_of(source.path)):
-        return {}
-    if other is not None:
-        raise ArgumentError(
-            "--against is for data on one grid; with sensors, names or POIs, use "
-            "incrowd.deanonymize(..., known=...) in Python"
-        )
-    return traces_of(source, HOUR if minutes is None else minutes, poi, by_name=by_name, pois=pois)
-
-
-def _laid_out(source: Source, minutes: float | None) -> "Trace":
-    """Read trajectories, and take their places as they are."""
-    import incrowd
-    from incrowd.measure.traces import Trace
-
-    data = source.read()
-    return Trace(incrowd.visits(data), _slots(minutes, data.frame), fixes=data)
+        learned = _learned(trained, sides[name])
+        print("\n".join(lines_of(one, shown, learned, sides[name].shared)))
 
 
 def _seconds(trace: "Trace", minutes: float | None) -> int:
@@ -201,33 +176,39 @@ def _checked(train: str | None, most: int, attackers: str) -> dict[str, Any]:
     return {"share": share, "n": range(1, most + 1), "attackers": names}
 
 
-def _slots(minutes: float | None, frame: "Frame") -> int:
-    """Give the length of a time slot in slots of the data: an hour, or one if it is longer."""
-    unit = frame.slot / 60
-    asked = max(HOUR, unit) if minutes is None else minutes
-    return in_units("--slot-minutes", asked, unit, "min", "slot") or 1
-
-
-def _about(found: "Recognition", train: str | None, slot_s: int) -> dict[str, Any]:
+def _about(found: "Recognition", train: str | None, sides: Sides, slot_s: int) -> dict[str, Any]:
     """Give everything for machines."""
     about: dict[str, Any] = {
+        "everybody": found.everybody,
         "people": found.people,
         "excluded": found.excluded,
         "trained_on": train,
         "slot_s": slot_s,
     }
+    if sides.shared is not None:
+        about["sharing_a_record"] = sides.shared
     if found.without_transitions is not None:
         about["without_transitions"] = found.without_transitions
     return about | {"recognised": found.table.drop("people").to_dicts()}
 
 
-def lines_of(found: "Recognition", shown: list[int], learned: str) -> list[str]:
-    """Say it in lines: a table (of top, the n to be shown), and what it means."""
+def lines_of(
+    found: "Recognition", shown: list[int], learned: str, shared: int | None = None
+) -> list[str]:
+    """Say it in lines: a table (of top, the n to be shown), and what it means.
+
+    `shared` people share their published record, if one side is a release.
+    """
     lines = [f"{'people':<22}{found.people:,}"]
     for reason, number in found.excluded.items():
         if number:
             lines.append(f"{'  left out':<22}{number:,}  ({reason})")
-    lines += ["", f"{'attacker':<12}{'n':>4}{'named':>12}{'precision':>12}{'recognised':>13}"]
+    if shared:
+        lines.append(f"{'  in crowds':<22}{shared:,}  (share their published record: no match)")
+    heads = (
+        f"{'attacker':<12}{'n':>4}{'named':>12}{'precision':>12}{'recognised':>13}{'of all':>10}"
+    )
+    lines += ["", heads]
     before = ""
     for row in found.table.iter_rows(named=True):
         if row["n"] is not None and row["n"] not in shown:
@@ -236,7 +217,8 @@ def lines_of(found: "Recognition", shown: list[int], learned: str) -> list[str]:
         n = "" if row["n"] is None else row["n"]
         precise = "-" if row["precision"] is None else f"{row['precision']:.1%}"
         named = row["matched"] / row["people"]
-        lines.append(f"{name:<12}{n:>4}{named:>12.1%}{precise:>12}{row['recall']:>13.1%}")
+        recalls = f"{row['recall']:>13.1%}{row['recall_all']:>10.1%}"
+        lines.append(f"{name:<12}{n:>4}{named:>12.1%}{precise:>12}{recalls}")
     lines += ["", *textwrap.wrap(_meaning(found, learned), WIDTH), ""]
     for name in found.table["attacker"].unique(maintain_order=True):
         lines.append(f"{name + ' knows':<14}{KNOWS[name]}")
@@ -247,15 +229,15 @@ def lines_of(found: "Recognition", shown: list[int], learned: str) -> list[str]:
     return lines
 
 
-def _learned(train: str | None, *, other: bool) -> str:
+def _learned(train: str | None, sides: Sides) -> str:
     """Say from what somebody learned, and where he looks for people."""
     from fractions import Fraction
 
     if train is None:
-        return "has the other dataset, with names, looks at this one"
+        return f"has {sides.that}, with names, looks at {sides.this}"
     part = f"the first {float(Fraction(train)) * 100:g} % of each record"
-    if other:
-        return f"has {part} of the other dataset, with names, looks at the rest of this one"
+    if sides.known is not None:
+        return f"has {part} of {sides.that}, with names, looks at the rest of {sides.this}"
     return f"has {part}, with names, looks at the rest"
 
 
@@ -276,7 +258,8 @@ def _meaning(found: "Recognition", learned: str) -> str:
     return (
         f"Somebody who {learned}, without names, and says who each is if one person alone fits "
         "best. Named: of how many he says it. Precision: how many of those names are right. "
-        "Recognised: how many of all people are named, and rightly. At worst "
+        "Recognised: how many people are named, and rightly, of those who have something on both "
+        "sides; of all: of everybody, who is left out among them. At worst "
         f"({which}), {best['correct']:,} of {best['people']:,} people ({best['recall']:.1%}) are "
         f"recognised; {right}. A guess would be right for one person in {best['people']:,}. "
         f"{then}"

@@ -2,20 +2,22 @@
 
 A command takes ``source: Source`` among its parameters; :func:`reads_data` replaces it by the
 options below, and hands the command a ready `Source` whose `read` gives the trajectories.
-:func:`reads_original` does the same for a command that can do without data, under ``--original``.
+:func:`reads_original` does the same for a command that can do without data, under ``--original``;
+:func:`reads_sensors` for one that takes a file for each sensor, like ``gsm=gsm.csv gps=gps.csv``.
 """
 
 import functools
 import inspect
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from incrowd.cli.console import progress, say
+from incrowd.cli.files import by_sensor
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ __all__ = [
     "numbers_of",
     "reads_data",
     "reads_original",
+    "reads_sensors",
 ]
 
 _COLUMNS, _GRID = "Which column is what (found by usual names unless given)", "Grid and clock"
@@ -58,11 +61,12 @@ PeopleFile = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Data on disk, and how to read it."""
+    """Data on disk, and how to read it; the file of each sensor, where each has its own."""
 
     path: str
     reading: dict[str, Any]
     selecting: dict[str, Any]
+    files: dict[str, str] = field(default_factory=dict)
 
     def read(self) -> "Trajectories":
         """Read the data and take the part that was asked for."""
@@ -184,7 +188,8 @@ def _source(
         "share": share,
         "seed": None if share is None else share_seed,
     }
-    return Source(data, reading, selecting)
+    path, files = by_sensor([data] if isinstance(data, str) else data)
+    return Source(path, reading, selecting, files)
 
 
 def reads_data(command: Callable[..., None]) -> Callable[..., None]:
@@ -204,6 +209,16 @@ def reads_original(command: Callable[..., None]) -> Callable[..., None]:
     )
     original = first.replace(annotation=Annotated[str | None, option], default=None)
     return _with_options(command, [], [original, *rest])
+
+
+def reads_sensors(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of reading; the data may be one file for each sensor."""
+    first, *rest = _parameters()
+    argument = typer.Argument(
+        help="A CSV or Parquet file, a folder or a glob; or one for each sensor, like gsm=gsm.csv.",
+        metavar="DATA...",
+    )
+    return _with_options(command, [first.replace(annotation=Annotated[list[str], argument])], rest)
 
 
 def _parameters() -> list[inspect.Parameter]:

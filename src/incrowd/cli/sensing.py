@@ -1,5 +1,6 @@
 """Traces of one or several sensors, for the commands that work on them."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -7,7 +8,7 @@ import typer
 
 from incrowd.cli.console import progress, say
 from incrowd.cli.options import Source
-from incrowd.errors import ArgumentError, InputError
+from incrowd.errors import ArgumentError, ColumnError, InputError
 
 if TYPE_CHECKING:
     from incrowd.measure.traces import Trace
@@ -57,6 +58,8 @@ def traces_of(
     if met is not None and met < 1:
         raise ArgumentError(f"--met must be at least 1, not {met}")
     found = _with_visits(_read(source, minutes, poi, by_name=by_name, pois=pois))
+    if source.files:
+        _say_who_lacks(found)
     if met is None:
         return found
     return {name: replace(trace, met=met) for name, trace in found.items()}
@@ -85,7 +88,7 @@ def _read(
     from incrowd.measure.traces import FINE, met_at, stayed, traces
 
     wanted = source.reading["sensor"]
-    names = [wanted] if wanted else sensors_of(source.path)
+    names = list(source.files) or ([wanted] if wanted else sensors_of(source.path))
     if names or by_name:
         chosen = [name for name, value in source.selecting.items() if value and name != "zone"]
         if chosen:
@@ -99,10 +102,61 @@ def _read(
             if not names:
                 return traces({"data": source.path}, pois=(), **how)
             stays = names if pois else () if by_name else ("gps",)
+            if source.files:
+                return _file_by_file(source.files, wanted, stays, how)
             return traces(source.path, sensors=names, pois=stays, **how)
-    if pois and source.reading["cell"] is None:
+    if pois and source.reading["cell"] is None and source.reading.get("frame") is None:
         source.reading["cell"] = FINE
     data = source.read()
     if pois:
         return {"data": stayed(data, minutes, **poi)}
     return {"data": met_at(data, minutes)}
+
+
+def _file_by_file(
+    files: dict[str, str], wanted: str | None, stays: Iterable[str], how: dict[str, Any]
+) -> dict[str, "Trace"]:
+    """Read the file of each sensor; say of which one it is that something is wrong with it."""
+    from incrowd.data.reading import sensors_of
+    from incrowd.measure.traces import traces
+
+    if wanted and wanted.lower() not in files:
+        raise ArgumentError(f"there is no file of sensor {wanted!r}; given: {', '.join(files)}")
+    found: dict[str, Trace] = {}
+    for name, path in files.items():
+        if wanted and name != wanted.lower():
+            continue
+        try:
+            _refuse_others(path, name, sensors_of(path))
+            found |= traces({name: path}, pois=stays, **how)
+        except ColumnError as error:
+            hint = "" if name in stays else " Positions are looked at of gps only, or with --pois."
+            raise ColumnError(f"{name}: {error}{hint}") from error
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from error
+    return found
+
+
+def _refuse_others(path: str, name: str, sensors: list[str]) -> None:
+    """Refuse a file of one sensor that has rows of others."""
+    if set(sensors) - {name}:
+        raise InputError(
+            f"{path} has rows of {', '.join(sensors)}; give such a table by itself, with no name "
+            "before it"
+        )
+
+
+def _say_who_lacks(traces: dict[str, "Trace"]) -> None:
+    """Say how many people are in some files only; they are not in what takes all together."""
+    import polars as pl
+
+    people = {name: set(trace.visits.people.cast(pl.String)) for name, trace in traces.items()}
+    everybody = set().union(*people.values())
+    lack = {name: len(everybody - own) for name, own in people.items()}
+    missing = ", ".join(f"{number:,} not in {name}" for name, number in lack.items() if number)
+    if missing:
+        all_of_them = len(set.intersection(*people.values()))
+        say(
+            f"note: of {len(everybody):,} people some are not in every file ({missing}); "
+            f"{all_of_them:,} have all sensors"
+        )

@@ -2,32 +2,26 @@
 
 import contextlib
 import json
-import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from incrowd.cli.console import once_begun, progress
-from incrowd.cli.measure import WIDTH
-from incrowd.cli.options import AsJson, Source, numbers_of, reads_data
+from incrowd.cli.options import AsJson, Source, numbers_of, reads_sensors
 from incrowd.cli.sensing import ByName, Diameter, Gap, Met, Minutes, Pois, Stay, traces_of
+from incrowd.cli.tables import SHOWN, VALUES, lines_of
 from incrowd.errors import ArgumentError, InputError
 
 if TYPE_CHECKING:
+    from incrowd.measure.points import Points
     from incrowd.measure.traces import Trace
     from incrowd.measure.uniqueness import Uniqueness
 
-__all__ = ["KINDS", "beside", "lines_of", "measured", "uniqueness"]
-
-KINDS = {"spatio_temporal": "both", "spatial": "place", "temporal": "time"}
-VALUES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
-"""Where the distributions of figure 3 are shown."""
-SHOWN = 4
-"""How many points per-person figures are for."""
+__all__ = ["Measured", "measured", "uniqueness"]
 
 
-@reads_data
+@reads_sensors
 def uniqueness(
     source: Source,
     points: Annotated[
@@ -57,9 +51,11 @@ def uniqueness(
     """Find how many people a few random points of their traces tell from everybody else.
 
     A table with a column `sensor` is taken sensor by sensor: gps by where people stayed, others by
-    the places that they name.
+    the places that they name. So is one file a sensor, each with the sensor's name before it.
 
     Example:  `incrowd uniqueness campus.parquet --points 1,2,4,8 --mechanisms`
+
+    Example:  `incrowd uniqueness gsm=gsm.csv wifi=wifi.csv gps=gps.csv`
     """
     wanted = numbers_of(points, "1,2,4,8", "--points")
     if wanted[0] < 1:
@@ -136,40 +132,53 @@ def measured(
 ) -> dict[str, Measured]:
     """Measure each sensor and, by place, all of them together."""
     import incrowd
+    from incrowd.measure.points import kinds_of
+    from incrowd.measure.uniqueness import of_points
+    from incrowd.threads import cores
 
     tell = progress or (lambda *_: None)
-    sure: dict[str, Any] = {"draws": draws, "seed": seed, "threads": threads}
+    sure: dict[str, Any] = {"draws": draws, "seed": seed, "threads": cores(threads)}
+    plain = {"threads": sure["threads"]}
     total, done, found = 3 * len(traces), 0, {}
     for name, trace in traces.items():
+        tell(done, total)
         random, frequent, every, whole = {}, {}, {}, {}
-        for kind in KINDS:
-            tell(done, total)
-            random[kind] = incrowd.uniqueness(trace.visits, wanted, kind=kind, **trace.how, **sure)
-            if kind != "spatio_temporal":
-                frequent[kind] = incrowd.uniqueness(
-                    trace.visits, wanted, kind=kind, model="deterministic", threads=threads,
-                    **trace.how,
-                )  # fmt: skip
+        for kind, laid in kinds_of(trace.visits, **trace.how, **plain):
+            random[kind] = of_points(laid, wanted, **sure)
+            frequent[kind] = of_points(laid, wanted, model="deterministic", **plain)
             if each:
-                every[kind] = incrowd.uniqueness(
-                    trace.visits, SHOWN, kind=kind, each=each, **trace.how, **sure
-                )
+                every[kind] = of_points(laid, [SHOWN], each=each, **sure)
             if exact:
                 with contextlib.suppress(InputError):  # not cheap
-                    whole[kind] = incrowd.uniqueness(
-                        trace.visits, [1, 2], kind=kind, model="exact", threads=threads, **trace.how
-                    )
+                    whole[kind] = of_points(laid, [1, 2], model="exact", **plain)
+            if kind == "spatial":
+                spread = _spread(laid)
             done += 1
-        found[name] = Measured(*_sizes(trace), random, frequent, every, whole, *_spread(trace))
-    tell(done, total)
+            tell(done, total)
+        found[name] = Measured(*_sizes(trace), random, frequent, every, whole, *spread)
     if len(traces) > 1:
         number = len(traces)
         together = [p for p in wanted if p % number == 0] or [number]
         all_visits = {name: trace.visits for name, trace in traces.items()}
         both = incrowd.uniqueness(all_visits, together, kind="spatial", **sure)
-        people = int(both.table["people"][0] + both.table["left_out"][0])
+        people = _with_all(traces)
         found["together"] = Measured(people, 0, 0, {"spatial": both}, {}, {}, {}, [], [])
     return found
+
+
+def _with_all(traces: dict[str, "Trace"]) -> int:
+    """Count the people of whom every sensor tells something."""
+    import numpy as np
+    import polars as pl
+
+    return len(
+        set.intersection(
+            *(
+                set(one.visits.people.cast(pl.String).filter(np.diff(one.visits.offsets) > 0))
+                for one in traces.values()
+            )
+        )
+    )
 
 
 def _sizes(trace: "Trace") -> tuple[int, int, int]:
@@ -179,175 +188,16 @@ def _sizes(trace: "Trace") -> tuple[int, int, int]:
     return len(visits), len(visits.place), len(np.unique(visits.place))
 
 
-def _spread(trace: "Trace") -> tuple[list[float], list[float]]:
+def _spread(places: "Points") -> tuple[list[float], list[float]]:
     import numpy as np
 
-    from incrowd.measure.points import points_of
     from incrowd.measure.spread import exceeding, people_at, places_of
 
-    places = points_of(trace.visits, "spatial")
     values = np.array(VALUES)
     return (
         exceeding(places_of(places), values).tolist(),
         exceeding(people_at(places), values).tolist(),
     )
-
-
-def lines_of(found: dict[str, Measured], minutes: float, draws: int) -> list[str]:
-    """Say it in lines: tables, and what they mean."""
-    single = {name: one for name, one in found.items() if name != "together"}
-    lines = [f"{'sensor':<12}{'people':>10}{'visits':>14}{'places':>10}"]
-    for name, one in single.items():
-        lines.append(f"{name:<12}{one.people:>10,}{one.visits:>14,}{one.places:>10,}")
-    lines += ["", *_random(single, minutes, draws), "", *_frequent(single)]
-    if any(one.exact for one in single.values()):
-        lines += ["", *_every(single)]
-    if "together" in found:
-        lines += ["", *_together(found["together"], single)]
-    if any(one.each for one in single.values()):
-        lines += ["", *_people(single)]
-    return [*lines, "", *_distributions(single)]
-
-
-def _random(single: dict[str, Measured], minutes: float, draws: int) -> list[str]:
-    """Say how unique random points are."""
-    lines = [
-        "Random points: per cent of sub-traces that one person alone has",
-        f"{'':<8}" + "".join(f"{name:^24}" for name in single),
-        f"{'points':<8}" + "".join(f"{head:>8}" for _ in single for head in KINDS.values()),
-    ]
-    tables = [one.random[kind].table for one in single.values() for kind in KINDS]
-    for i, p in enumerate(tables[0]["points"]):
-        lines.append(f"{p:<8}" + "".join(_percent(table["share"][i], 8) for table in tables))
-    left = {
-        f"{name} ({KINDS[kind]})": int(one.random[kind].table["left_out"].max())  # type: ignore[arg-type]
-        for name, one in single.items()
-        for kind in KINDS
-    }
-    most = ", ".join(f"{number:,} of {name}" for name, number in left.items() if number)
-    reach = [
-        max(share - low, high - share)
-        for table in tables
-        for share, low, high in table.select("share", "low", "high").drop_nulls().rows()
-    ]
-    wide = max(reach, default=0)
-    meaning = (
-        f"Of random people, so many random points: places and slots of {minutes:g} min (both), "
-        f"places, or slots in which enough places were met (time). {draws:,} draws each; the share "
-        f"of all sub-traces is within {wide * 100:.1f} points of these, 19 times of 20."
-    )
-    behind = [
-        f"{name} {KINDS[kind]} {table['crowd'][-1]:,.3g}"
-        for (name, kind), table in zip(
-            ((name, kind) for name in single for kind in KINDS), tables, strict=True
-        )
-        if table["crowd"][-1] is not None
-    ]
-    meaning += f" {tables[0]['points'][-1]} points leave so many people on average: "
-    meaning += f"{', '.join(behind) or '-'}."
-    if most:
-        meaning += f" People with fewer points are left out: up to {most}."
-    return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
-
-
-def _every(single: dict[str, Measured]) -> list[str]:
-    """Say how unique all sub-traces of one and two points are."""
-    lines = [
-        "All sub-traces, exactly: per cent that one person alone has, a mean over people",
-        f"{'':<8}" + "".join(f"{name:^24}" for name in single),
-        f"{'points':<8}" + "".join(f"{head:>8}" for _ in single for head in KINDS.values()),
-    ]
-    for i in range(2):
-        shares = [
-            one.exact[kind].table["share"][i] if kind in one.exact else None
-            for one in single.values()
-            for kind in KINDS
-        ]
-        lines.append(f"{i + 1:<8}" + "".join(_percent(share, 8) for share in shares))
-    return lines
-
-
-def _frequent(single: dict[str, Measured]) -> list[str]:
-    """Say how unique the most frequent points are."""
-    kinds = [kind for kind in KINDS if kind != "spatio_temporal"]
-    lines = [
-        "Most frequent points: per cent of people who alone have them",
-        f"{'':<8}" + "".join(f"{name:^16}" for name in single),
-        f"{'points':<8}" + "".join(f"{KINDS[kind]:>8}" for _ in single for kind in kinds),
-    ]
-    tables = [one.frequent[kind].table for one in single.values() for kind in kinds]
-    for i, p in enumerate(tables[0]["points"]):
-        lines.append(f"{p:<8}" + "".join(_percent(table["share"][i], 8) for table in tables))
-    return lines
-
-
-def _together(both: Measured, single: dict[str, Measured]) -> list[str]:
-    """Say how unique points of all sensors together are."""
-    table = both.random["spatial"].table
-    lines = [
-        f"Places of all sensors together, equally many of each ({both.people:,} people have all)",
-        f"{'points':<8}{'together':>10}" + "".join(f"{name:>10}" for name in single),
-    ]
-    for row in table.to_dicts():
-        alone = [
-            dict(zip(one.random["spatial"].table["points"], one.random["spatial"].table["share"],
-                     strict=True)).get(row["points"])
-            for one in single.values()
-        ]  # fmt: skip
-        shares = "".join(_percent(share, 10) for share in (row["share"], *alone))
-        lines.append(f"{row['points']:<8}{shares}")
-    return lines
-
-
-def _people(single: dict[str, Measured]) -> list[str]:
-    """Say how much people differ."""
-    heads = ("least", "tenth", "quarter", "median", "3 quarters", "most")
-    lines = [
-        f"People differ: per cent of each one's sub-traces of {SHOWN} points that are hers alone",
-        f"{'sensor':<12}{'points':<8}" + "".join(f"{head:>12}" for head in heads),
-    ]
-    for name, one in single.items():
-        for kind, every in one.each.items():
-            shares = every.people["share"].drop_nulls()
-            ends = [shares.quantile(q, "nearest") for q in (0, 0.1, 0.25, 0.5, 0.75, 1)]
-            lines.append(f"{name:<12}{KINDS[kind]:<8}" + "".join(_percent(end, 12) for end in ends))
-    return lines
-
-
-def _distributions(single: dict[str, Measured]) -> list[str]:
-    """Say how places are spread over people, and people over places."""
-    lines = [
-        "Per cent of people with more places, and of places with more people, than",
-        f"{'':<8}" + "".join(f"{name:^18}" for name in single),
-        f"{'':<8}" + "".join(f"{head:>9}" for _ in single for head in ("people", "places")),
-    ]
-    for i, value in enumerate(VALUES):
-        shares = [share[i] for one in single.values() for share in (one.per_person, one.per_place)]
-        if any(shares) or i == 0:
-            lines.append(f"{value:<8,}" + "".join(_percent(share, 9) for share in shares))
-    return lines
-
-
-def beside(before: dict[str, "Uniqueness"], after: dict[str, "Uniqueness"]) -> list[str]:
-    """Say in lines how unique people are before and after everybody was hidden."""
-    lines = [
-        "Per cent of random sub-traces that one person alone has",
-        f"{'':<8}" + "".join(f"{KINDS[kind]:^20}" for kind in before),
-        f"{'points':<8}" + "".join(f"{head:>10}" for _ in before for head in ("before", "after")),
-    ]
-    columns = [which[kind].table for kind in before for which in (before, after)]
-    for i, p in enumerate(columns[0]["points"]):
-        lines.append(f"{p:<8}" + "".join(_percent(table["share"][i], 10) for table in columns))
-    meaning = (
-        "Points are places and hours (both), places, or hours. After: of what is published, where "
-        "a place is a rectangle and every record is that of a whole crowd. A person whose record "
-        "has fewer points is left out (-: everybody)."
-    )
-    return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
-
-
-def _percent(share: float | None, width: int) -> str:
-    return f"{'-' if share is None else f'{share * 100:.1f}':>{width}}"
 
 
 def _plain(found: dict[str, Measured]) -> dict[str, Any]:
