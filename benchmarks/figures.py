@@ -5,7 +5,7 @@ GLOVE for each k, with and without suppression, and prints a table for each. How
 is told in `incrowd.evaluate.accuracy`: granularity is the longer side of a box, every box counts
 once for each person of its crowd, an error is from centre to centre of the smallest box that holds
 the sample, and what is in no box is deleted. A quantile is a value that occurs. ``--curves``
-prints figures 11 and 12 as well, for each k.
+prints figures 11 and 12 as well, for each k; ``--only thresholds`` is figure 14.
 
 The largest take hours. With ``--checkpoints DIR`` a run that was interrupted goes on where it was.
 """
@@ -25,6 +25,7 @@ import numpy as np
 import incrowd
 from incrowd.cli.anonymize import stages
 from incrowd.cli.console import progress
+from incrowd.evaluate.accuracy import accuracy_table
 from incrowd.evaluate.pairing import of_release
 
 if TYPE_CHECKING:
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
 
 PRESETS = ("civ", "sen", "city")
 PARTS = ("k-gap", "accuracy", "suppression")
+MORE = ("thresholds",)
+THRESHOLDS = (
+    (None, None), (None, 480), (None, 360), (800, 360), (400, 360), (200, 360), (150, 360),
+    (100, 240), (50, 120),
+)  # fmt: skip
+"""Of figure 14: in cells and in slots."""
 POINTS = ("5 %", "25 %", "50 %", "75 %", "95 %", "100 %")
 ERROR = {"space": "position_error", "time": "time_error"}
 Figures = dict[str, float]
@@ -61,6 +68,18 @@ ACCURACY = {
     "deleted": ("samples deleted", "{:.1%}"),
     "space_error": ("mean position error, m", "{:,.0f}"),
     "time_error": ("mean time error, min", "{:,.1f}"),
+}
+THRESHOLD = {
+    "people_dropped": ("people dropped", "{:,.0f}"),
+    "deleted": ("samples deleted", "{:.1%}"),
+    "space_mean": ("mean granularity, m", "{:,.0f}"),
+    "space_quarter": ("a quarter up to, m", "{:,.0f}"),
+    "space_median": ("half up to, m", "{:,.0f}"),
+    "space_three_quarters": ("three quarters up to, m", "{:,.0f}"),
+    "time_mean": ("mean granularity, min", "{:,.0f}"),
+    "time_quarter": ("a quarter up to, min", "{:,.0f}"),
+    "time_median": ("half up to, min", "{:,.0f}"),
+    "time_three_quarters": ("three quarters up to, min", "{:,.0f}"),
 }
 """The rows of a table: what each is called, and how it is written."""
 
@@ -196,7 +215,26 @@ def measure(data: "Trajectories", options: argparse.Namespace) -> dict[str, Any]
             found[part][k] = timed(f"{name}: figures", work)
             if options.curves:
                 found.setdefault("curves", {})[name] = curves[0].as_dict()
+    if "thresholds" in options.only:
+        found["thresholds"] = timed("thresholds", lambda: threshold_figures(data, options))
     return found
+
+
+def threshold_figures(data: "Trajectories", options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Measure what is left for k = 2 beyond each pair of thresholds (figure 14)."""
+    pairs = {}
+    for space, late in THRESHOLDS:
+        how = {"max_space": space, "max_time": late, "reshape": options.reshape}
+        name = " and ".join(
+            f"{limit * unit:g} {short}"
+            for limit, unit, short in (
+                (space, data.frame.cell / 1000, "km"),
+                (late, data.frame.slot / 3600, "h"),
+            )
+            if limit is not None
+        )
+        pairs[name or "none"] = of_release(data, _hide(data, 2, None, **how))
+    return accuracy_table(pairs).to_dicts()
 
 
 def show_curves(name: str, found: dict[str, Any]) -> None:
@@ -257,6 +295,9 @@ def show(name: str, data: "Trajectories", found: dict[str, Any], options: Any) -
         columns = beside(PAPER_SUPPRESSION.get(name, {}), found["suppression"])
         beyond = f"{space / 1000:g} km and {late / 3600:g} h"
         table(f"What is published, with suppression beyond {beyond}", ACCURACY, columns)
+    if "thresholds" in found:
+        columns = [(figures["name"], figures) for figures in found["thresholds"]]
+        table("Suppression beyond, k = 2", THRESHOLD, columns)
     for title, curves in found.get("curves", {}).items():
         show_curves(title, curves)
     print("\n| step | time |\n|---|---|")
@@ -283,7 +324,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--reshape", default="split", help="split, union or none")
     parser.add_argument("--users", type=int, help="how many people a preset has")
     parser.add_argument("--seed", type=int, default=1, help="of a preset")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--only", nargs="+", choices=PARTS + MORE, default=PARTS)
     parser.add_argument("--checkpoints", type=Path, metavar="DIR", help="where to keep runs")
     parser.add_argument("--curves", action="store_true", help="figures 11 and 12 as well")
     parser.add_argument("--json", action="store_true", help="for machines")

@@ -10,7 +10,7 @@ How things are counted:
 - *deleted*: a sample that no box of its person holds; those of people who were dropped are among
   them. Where the original has samples of more than one slot, one box must hold all of it.
 - *created*: a row with an edge, in space or time, that is no edge of a true sample of its people,
-  as the verification's check "no invention" has it. GLOVE creates none. A mechanism that moves
+  as in the verification's check "no invention". GLOVE creates none. A mechanism that moves
   samples (W4M, noise) creates those that it moved as well: nothing in the release tells a sample
   that was moved from one that was made up.
 - *unseen*: a row in whose place none of its people was seen at its time. Cutting in time makes

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.compiled import Ints
-from incrowd.evaluate.holding import errors, latest_ends
-from incrowd.evaluate.kernels import ALL, examine
+from incrowd.evaluate.holding import errors, latest_ends, look_up
 from incrowd.evaluate.pairing import BeforeAfter
 from incrowd.evaluate.tallies import Distribution, Tally
 from incrowd.threads import on_threads
@@ -66,19 +65,15 @@ def rows_in(pair: BeforeAfter, became: Ints, threads: int) -> dict[str, Any]:
     count = np.bincount(became[people], minlength=len(after))
     groups = np.concatenate([[0], np.cumsum(count)])
     longest = int((before.t1 - before.t0).max(initial=1))
-    boxes = np.stack(after.columns, axis=1)
-    lacking, edges = np.zeros(len(boxes), np.int32), np.zeros(len(boxes), np.uint8)
+    created, unseen = np.zeros(after.samples, np.bool_), np.zeros(after.samples, np.bool_)
 
     def work(part: tuple[int, int]) -> None:
-        examine(
-            *part, members, groups, before.columns, before.offsets, 0, longest,
-            boxes, after.offsets, 0, lacking, edges,
+        look_up(
+            *part, members, groups, before.columns, before.offsets, longest,
+            after.columns, after.offsets, created, unseen,
         )  # fmt: skip
 
     for _ in on_threads(threads, work, _blocks(after.offsets)):
         pass
     rows = np.repeat(after.crowd.astype(np.int64), after.lengths())
-    return {
-        "rows_created": int(rows[edges != ALL].sum()),
-        "rows_unseen": int(rows[lacking == np.repeat(count, after.lengths())].sum()),
-    }
+    return {"rows_created": int(rows[created].sum()), "rows_unseen": int(rows[unseen].sum())}
