@@ -48,14 +48,16 @@ class TestTogether:
             for data in (pair.before, pair.after)
         ]
         wanted = {}
-        for (x, y), _ in sorted(sides[0].keys() | sides[1].keys()):
-            numbers = [people[(x, y), 0] for people in sides]
+        for place, _ in sides[0].keys() | sides[1].keys():
+            numbers = [people[place, 0] for people in sides]
             shown = tuple(number if number >= least else None for number in numbers)
             if shown != (None, None):
-                wanted[x - west, y - south] = shown
-            assert 0 <= x - west < found.columns <= 60
-            assert 0 <= y - south < found.rows <= 60
-        assert {(x, y): (a, b) for x, y, a, b in found.cells} == wanted
+                wanted[place] = shown
+        assert {(x + west, y + south): (a, b) for x, y, a, b in found.cells} == wanted
+        # Nothing tells how far others went.
+        for axis, size in ((0, found.columns), (1, found.rows)):
+            assert {cell[axis] for cell in found.cells} >= ({0, size - 1} if wanted else set())
+            assert size <= (60 if wanted else 0)
         assert found.least == least
 
     def test_the_side_of_the_map_is_round_and_no_larger_than_it_must_be(self):
@@ -70,7 +72,7 @@ class TestTogether:
         ):
             ends = {"user": [1, 2], "x0": [0, width - 1], "y0": [0, 0], "t0": [0, 0]}
             data = Trajectories.from_boxes(ends, Frame(cell=cell))
-            found = incrowd.utility(BeforeAfter(data, data, None)).together.map
+            found = incrowd.utility(BeforeAfter(data, data, None), least=1).together.map
             assert (found.side_m, found.columns) == (metres, math.ceil(width * cell / metres))
 
     def test_a_crowd_counts_for_each_of_its_people(self):

@@ -87,26 +87,9 @@ def person_lines(found: "Persons") -> list[str]:
 
 def together_lines(found: "Together") -> list[str]:
     """Say how everybody together has changed."""
-    flows, rows = found.flows, {}
-    if flows.before:
-        rows["trips"] = (
-            f"{_moved(flows.moved)} would have to start or end in another square to be spread as "
-            f"the true ones are ({flows.before:,} trips before, {flows.after:,} after)"
-        )
-    rows["people by hour"] = (
-        f"{_moved(found.population.moved)} hours that people spend in a square would have to be "
-        "spent in another, or at another time of the day"
-    )
-    rows["samples by place"] = (
-        f"{_moved(found.visits.moved)} would have to be in another square to be spread as the true "
-        "ones are"
-    )
-    if found.rank_correlation is not None:
-        rows["busy places"] = (
-            f"rank correlation {found.rank_correlation:.3f}: 1 if the squares come in the true "
-            "order by their samples, 0 if their order says nothing"
-        )
-    return [f"Everybody together, on squares of {found.grid_km:g} km", "", *_rows(rows)]
+    from incrowd.evaluate.words import words_of_together
+
+    return ["Everybody together", "", *_rows(words_of_together(found))]
 
 
 def _rows(rows: dict[str, str]) -> list[str]:
@@ -144,10 +127,6 @@ def _ratio_line(name: str, ratios: "Ratios") -> str:
         f"{name:<20}{ratios.moving:>10,}{_cent(ratios.near):>11}{_cent(ratios.twofold):>14}"
         + "".join(f"{'-' if cut is None else f'{cut:.2f}':>14}" for cut in cuts)
     )
-
-
-def _moved(part: float) -> str:
-    return f"{100 * part:.1f} of 100"
 
 
 def _cent(part: float | None) -> str:

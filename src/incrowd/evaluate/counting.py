@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.compiled import Ints, compiled
+from incrowd.compiled import Ints, compiled, inner
 from incrowd.data.frame import Frame
 from incrowd.errors import ArgumentError
 from incrowd.evaluate.centres import Centres, blocks_of
@@ -100,6 +100,12 @@ def counts_of(points: Centres, grid: Grid, chart: Grid, threads: int) -> Counts:
     return Counts(*(Tally.together(part[i] for part in parts) for i in range(4)))
 
 
+@inner
+def _square(x: np.int32, y: np.int32, wide: int, west: int, south: int, rows: int) -> np.int64:
+    """Give the number of the square in which a point lies."""
+    return (np.int64(x) // wide - west) * rows + (np.int64(y) // wide - south)
+
+
 @compiled
 def _count(
     x: NDArray[np.int32],
@@ -123,7 +129,7 @@ def _count(
         keys = np.empty(last - first, np.int64)
         before = np.int64(-1)
         for i in range(first, last):
-            square = (np.int64(x[i]) // wide - west) * rows + (np.int64(y[i]) // wide - south)
+            square = _square(x[i], y[i], wide, west, south, rows)
             keys[i - first] = square * HOURS + hour[i]
             if before not in (-1, square):
                 trips[gone], travellers[gone] = before * MOST + square, weight
@@ -163,9 +169,7 @@ def _visitors(
         first, last = offsets[person], offsets[person + 1]
         mine = np.empty(last - first, np.int64)
         for i in range(first, last):
-            mine[i - first] = (np.int64(x[i]) // wide - west) * rows + (
-                np.int64(y[i]) // wide - south
-            )
+            mine[i - first] = _square(x[i], y[i], wide, west, south, rows)
         mine.sort()
         for i in range(len(mine)):
             if i == 0 or mine[i] != mine[i - 1]:

@@ -1,8 +1,8 @@
 """Each person before and after: centre, home, work, travel, gyration, hull (figures 21 and 22).
 
-What is measured of a trajectory is a `Portrait`: sums in whole numbers of half cells, from which
-every figure follows by one division or one root, so that equal is equal and nothing depends on the
-order of threads. Only the travel distance is a sum of roots, added up in the order of time.
+What is measured of a trajectory is one row of `Portraits`: sums in whole numbers of half cells,
+from which every figure follows by one division or one root, so that equal is equal and nothing
+depends on threads. Only the travel distance is a sum of roots, added up in the order of time.
 """
 
 import math
@@ -17,14 +17,16 @@ from incrowd.measure.hull import Hull, cover
 from incrowd.threads import on_threads
 
 __all__ = [
+    "HOME",
+    "SIZE",
+    "WORK",
     "Portraits",
     "area",
     "gyration",
-    "home_apart",
     "mass_apart",
+    "places_apart",
     "portraits_of",
     "travelled",
-    "work_apart",
 ]
 
 NIGHT = (22, 6)
@@ -56,9 +58,6 @@ class Portraits:
 
     whole: Ints
     way: Floats
-
-    def __len__(self) -> int:
-        return len(self.whole)
 
     def of(self, who: Ints) -> "Portraits":
         """Give those of some trajectories, in their order."""
@@ -93,17 +92,8 @@ def mass_apart(before: Portraits, after: Portraits) -> list[float]:
     return found
 
 
-def home_apart(before: Portraits, after: Portraits) -> list[float | None]:
-    """Give how far apart the homes of each person are, in cells; None where one is missing."""
-    return _places_apart(before, after, HOME)
-
-
-def work_apart(before: Portraits, after: Portraits) -> list[float | None]:
-    """Give how far apart the places of work are, in cells; None where one is missing."""
-    return _places_apart(before, after, WORK)
-
-
-def _places_apart(before: Portraits, after: Portraits, place: int) -> list[float | None]:
+def places_apart(before: Portraits, after: Portraits, place: int) -> list[float | None]:
+    """Give how far apart homes (or places of work) are, in cells; None where one is missing."""
     columns = slice(place, place + 3)
     return [
         math.sqrt(((x - u) ** 2 + (y - v) ** 2) / 4) if seen and found else None
@@ -163,6 +153,7 @@ def _portray(
         _find_most(keys, order, hour[first:last], night, out[HOME : HOME + 3])
         _find_most(keys, order, hour[first:last], working, out[WORK : WORK + 3])
         spots = _find_spots(keys, order, spot_x, spot_y)
+        # Somebody else's hull begins anew, though her places stand where the last one's stood.
         hull.state[1] = -1
         cover(hull, spot_x, spot_y, 0, spots)
         out[AREA] = _twice_area(hull.corners, hull.state[0])

@@ -54,7 +54,8 @@ class Map:
     Attributes
     ----------
     crs, side_m, west_m, south_m, columns, rows
-        Where the squares lie on the plane.
+        Where the squares lie on the plane; the map ends with those that are shown, so that nobody
+        is given away who was far from all others.
     least
         Fewer people than that are not told.
     cells
@@ -164,13 +165,15 @@ def _map(counted: tuple[Ints, Ints, Ints], frame: Frame, chart: Grid, least: int
         if shown != [None, None]:
             cells.append((*divmod(key, chart.rows), *shown))
     side = chart.side * frame.cell
+    west, south = (min((cell[axis] for cell in cells), default=0) for axis in (0, 1))
+    east, north = (max((cell[axis] for cell in cells), default=-1) for axis in (0, 1))
     return Map(
         crs=frame.crs,
         side_m=side,
-        west_m=chart.west * side,
-        south_m=chart.south * side,
-        columns=chart.columns,
-        rows=chart.rows,
+        west_m=(chart.west + west) * side,
+        south_m=(chart.south + south) * side,
+        columns=east - west + 1 if cells else 0,
+        rows=north - south + 1 if cells else 0,
         least=least,
-        cells=tuple(cells),
+        cells=tuple((x - west, y - south, before, after) for x, y, before, after in cells),
     )

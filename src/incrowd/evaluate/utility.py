@@ -23,14 +23,14 @@ from incrowd.evaluate.persons import (
     Portraits,
     area,
     gyration,
-    home_apart,
     mass_apart,
+    places_apart,
     portraits_of,
     travelled,
-    work_apart,
 )
 from incrowd.evaluate.spreads import Errors, Ratios, errors_of, ratios_of
 from incrowd.evaluate.together import Together, compare
+from incrowd.evaluate.words import words_of_persons, words_of_together
 from incrowd.threads import cores
 
 __all__ = ["Persons", "Utility", "utility"]
@@ -88,10 +88,16 @@ class Utility:
     persons: Persons | None
     together: Together
 
+    @property
+    def words(self) -> list[str]:
+        """What it means, in sentences for everybody."""
+        each = {} if self.persons is None else words_of_persons(self.persons)
+        return [*each.values(), *words_of_together(self.together).values()]
+
     def as_dict(self) -> dict[str, Any]:
         """Give everything as plain values, for JSON."""
         plain: dict[str, Any] = _plain(asdict(self))
-        return plain
+        return plain | {"words": self.words}
 
 
 def utility(
@@ -201,7 +207,7 @@ def _persons(
     in_km = [distance * km for distance in mass_apart(a, b)]
     at_home, at_work = (
         [distance * km for distance in found if distance is not None]
-        for found in (home_apart(a, b), work_apart(a, b))
+        for found in (places_apart(a, b, HOME), places_apart(a, b, WORK))
     )
 
     def ratios(unit: str, measure: Callable[[Portraits], Floats], scale: float) -> Ratios:
