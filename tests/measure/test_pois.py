@@ -115,6 +115,26 @@ class TestPointsOfInterest:
         assert found.stays["poi"].to_list() == [1, 0]
         assert found.pois.select("x", "y").rows() == [(50, 50), (0, 0)]
 
+    @given(people=walks(), others=walks(), diameter=st.sampled_from([100, 250, 300, 1000]))
+    @settings(max_examples=200)
+    def test_known_places_are_founders_as_in_the_definition(self, people, others, diameter):
+        how = {"diameter": diameter, "stay": 7}
+        first = incrowd.points_of_interest(fixes_of(others), threads=1, **how)
+        found = incrowd.points_of_interest(fixes_of(people), known=first, threads=1, **how)
+        known = first.pois.select("x", "y").rows()
+        stays, pois = naive.points_of_interest(people, 100, 60, **how, known=known)
+        assert found.stays.rows() == stays
+        assert found.pois.select("x", "y").rows() == pois
+
+    @given(people=walks(), diameter=st.sampled_from([100, 250, 283, 300, 1000]))
+    @settings(max_examples=200)
+    def test_the_same_data_gives_the_same_again(self, people, diameter):
+        how = {"diameter": diameter, "stay": 7, "threads": 1}
+        one = incrowd.points_of_interest(fixes_of(people), **how)
+        two = incrowd.points_of_interest(fixes_of(people), known=one, **how)
+        assert one.stays.equals(two.stays)
+        assert one.pois.equals(two.pois)
+
     def test_far_apart_is_not_near(self):
         edge = 2**31 - 2
         data = fixes_of([[(-edge, -edge, t) for t in (0, 20, 40)] + [(edge, edge, 60)]])

@@ -71,27 +71,20 @@ def _apart(a, b):
 
 
 def gathered(places, radius, founders=()):
-    """Let places ``(x, y, lasted)`` join the nearest founder, or found; longest first.
+    """Let places ``(x, y, lasted)`` found, longest first, where there is no founder near.
 
-    Gives the index of each one's founder among the founders, and the founders.
+    Then each joins the nearest. Gives the index of each one's founder among the founders, and the
+    founders.
     """
-    founders, joined = list(founders), {}
-    order = sorted(range(len(places)), key=lambda i: -places[i][2])
-    for i in order:
-        near = [
-            (_apart(places[i], founder), number)
-            for number, founder in enumerate(founders)
-            if _apart(places[i], founder) <= radius**2
-        ]
-        if near:
-            joined[i] = min(near)[1]
-        else:
-            joined[i] = len(founders)
-            founders.append(places[i])
-    return [joined[i] for i in range(len(places))], founders
+    founders = list(founders)
+    for place in sorted(places, key=lambda place: -place[2]):
+        if all(_apart(place, founder) > radius**2 for founder in founders):
+            founders.append(place)
+    near = [[(_apart(place, f), number) for number, f in enumerate(founders)] for place in places]
+    return [min(one)[1] for one in near], founders
 
 
-def points_of_interest(people, cell, slot, diameter=250, stay=30, gap=None):
+def points_of_interest(people, cell, slot, diameter=250, stay=30, gap=None, known=()):
     """Give the stays ``(person, first, last, x, y, poi)`` of everybody, and where POIs are."""
     wide = Fraction(diameter) / Fraction(cell)
     least, silence = (Fraction(60 * time, slot) for time in (stay, stay if gap is None else gap))
@@ -107,8 +100,8 @@ def points_of_interest(people, cell, slot, diameter=250, stay=30, gap=None):
             lasted[number] += one[2] - one[1]
         all_stays += [(one, len(own) + number) for one, number in zip(mine, joined, strict=True)]
         own += [(x, y, lasted[number]) for number, (x, y, _) in enumerate(founders)]
-    shared, pois = gathered(own, wide / 2)
+    shared, pois = gathered(own, wide / 2, known)
     return (
         [(*one, shared[number]) for one, number in all_stays],
-        [(x, y) for x, y, _ in pois],
+        [(x, y) for x, y, *_ in pois],
     )

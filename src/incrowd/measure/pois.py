@@ -6,15 +6,16 @@ Two steps, as in section 3.2 of *Uniqueness Assessment of Human Mobility on Mult
     fixes ──> stays ──> POIs of each person ──> POIs of all ──> Visits
               (stays)   (near each other)       (numbered)      (a place and a slot)
 
-In both steps of the clustering, whatever lasted longest comes first: it joins the nearest POI whose
-middle lies within half the diameter, or founds one. So a POI is a disc of that diameter about the
-stay that founded it.
+In both steps of the clustering, whatever lasted longest comes first: it founds a POI, unless the
+middle of one lies within half the diameter already. When all are founded, everything else goes to
+the nearest. So a POI is a disc of that diameter about the stay that founded it, and data whose POIs
+are known is clustered as it was when they were found.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,8 +126,8 @@ def points_of_interest(
         alone never makes one; infinity, if silence counts as staying.
     known
         POIs of other data on the same grid, whose numbers are to be used again: a POI of a person
-        whose middle lies within half the diameter of a known one (the nearest) is that one. New
-        POIs are numbered behind them. Even the same data may be clustered in another way then.
+        whose middle lies within half the diameter of a known one founds no other. New POIs are
+        numbered behind them. The same data, with the POIs found in it, gives the same again.
     threads
         How many threads to use; all cores unless given.
     progress
@@ -249,8 +250,9 @@ def _cluster(
 ) -> tuple[Ints, Ints]:
     """Cluster places, each group by itself.
 
-    The longest come first (of equals, the first): each joins the nearest founder within the limit
-    (of equals, the older), or becomes one. The first `founding` places are founders anyway.
+    The longest come first (of equals, the first): each becomes a founder if there is none within
+    the limit. Then each joins the nearest founder (of equals, the older). The first `founding`
+    places are founders anyway.
 
     Returns
     -------
@@ -273,36 +275,57 @@ def _bucket(group: int, x: int, y: int, size: int) -> int:
     return np.int64((mixed ^ (mixed >> np.uint64(31))) & np.uint64(size - 1))
 
 
+class Founders(NamedTuple):
+    """Founders, listed by squares: who each is, the last one of a square, the one before it."""
+
+    who: Ints
+    head: Ints
+    after: Ints
+
+
+@inner
+def _nearest(me: int, group: Ints, x: Ints, y: Ints, limit: int, founders: Founders) -> int:
+    """Give the number of the nearest founder within the limit (of equals, the older), or -1."""
+    side = _side(limit)
+    left, low = x[me] // side, y[me] // side
+    best, nearest = np.int64(-1), np.int64(limit + 1)
+    for near in range(9):
+        square_x, square_y = left + near // 3 - 1, low + near % 3 - 1
+        at = founders.head[_bucket(group[me], square_x, square_y, len(founders.head))]
+        while at >= 0:
+            other = founders.who[at]
+            apart = square(x[me] - x[other], y[me] - y[other])
+            mine = group[me] == group[other]
+            if mine and (apart < nearest or (apart == nearest and at < best)):
+                best, nearest = at, apart
+            at = founders.after[at]
+    return best
+
+
+@inner
+def _side(limit: int) -> int:
+    """Give the side of a square: whatever is within the limit is in the same or the next one."""
+    return np.int64(np.ceil(np.sqrt(np.float64(limit)))) + 1
+
+
 @compiled
 def _found_or_join(
     group: Ints, x: Ints, y: Ints, order: Ints, limit: int, founding: int
 ) -> tuple[Ints, Ints]:
-    """Let places join founders near them, or found; founders are listed by squares."""
-    number = len(order)
-    side = np.int64(np.ceil(np.sqrt(np.float64(limit)))) + 1
-    size = 16
+    """Let places found clusters where there are none near; then let each join the nearest."""
+    number, size = len(order), 16
     while size < 2 * number:
         size *= 2
-    head, after = np.full(size, -1, np.int64), np.full(number, -1, np.int64)
-    cluster, founder, clusters = np.empty(number, np.int64), np.empty(number, np.int64), 0
+    who, after = np.empty(number, np.int64), np.full(number, -1, np.int64)
+    founders, clusters, side = Founders(who, np.full(size, -1, np.int64), after), 0, _side(limit)
     for step in range(number):
         me = order[step]
-        left, low = x[me] // side, y[me] // side
-        best, nearest = np.int64(-1), np.int64(limit + 1)
-        if step >= founding:
-            for near in range(9):
-                at = head[_bucket(group[me], left + near // 3 - 1, low + near % 3 - 1, size)]
-                while at >= 0:
-                    other = founder[at]
-                    apart = square(x[me] - x[other], y[me] - y[other])
-                    mine = group[me] == group[other]
-                    if mine and (apart < nearest or (apart == nearest and at < best)):
-                        best, nearest = at, apart
-                    at = after[at]
-        if best < 0:
-            best, founder[clusters] = clusters, me
-            slot = _bucket(group[me], left, low, size)
-            after[clusters], head[slot] = head[slot], clusters
+        if step < founding or _nearest(me, group, x, y, limit, founders) < 0:
+            slot = _bucket(group[me], x[me] // side, y[me] // side, size)
+            founders.who[clusters] = me
+            founders.after[clusters], founders.head[slot] = founders.head[slot], clusters
             clusters += 1
-        cluster[me] = best
-    return cluster, founder[:clusters].copy()
+    cluster = np.empty(number, np.int64)
+    for me in range(number):
+        cluster[me] = _nearest(me, group, x, y, limit, founders)
+    return cluster, founders.who[:clusters].copy()
