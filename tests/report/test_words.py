@@ -69,21 +69,22 @@ class TestExample:
         assert words(known)["example"][2].endswith("one record only in 50% of cases.")
 
 
-class TestAttacks:
-    risk = {
-        "known": 4,
-        "attacked": 9,
-        "people": 9,
-        "attacks": [{"attack": "visit", "told_apart": 0.5}, {"attack": "home", "told_apart": 0.7}],
-    }
+RISK = {
+    "known": 4,
+    "attacked": 9,
+    "people": 9,
+    "attacks": [{"attack": "visit", "told_apart": 0.5}, {"attack": "home", "told_apart": 0.7}],
+}
 
+
+class TestAttacks:
     def test_the_strongest_is_named(self):
-        text = words(original(risk=self.risk))["exposure"][-1]
+        text = words(original(risk=RISK))["exposure"][-1]
         assert "tried on all 9 people" in text
         assert text.endswith("the strongest singles out 70% of people.")
 
     def test_a_draw_is_called_one(self):
-        text = words(original(risk=self.risk | {"people": 1000}))["exposure"][-1]
+        text = words(original(risk=RISK | {"people": 1000}))["exposure"][-1]
         assert "tried on 9 people, drawn at random" in text
 
 
@@ -147,7 +148,5 @@ class TestLeft:
 
     def test_errors_where_they_are_known(self):
         known = numbers() | {"accuracy": sharp(space_error=511.3, time_error=104.2)}
-        assert words(known)["left"] == [
-            "Where the release says that a person was, the middle of the rectangle is on average "
-            "511 m and 104 min off."
-        ]
+        (text,) = words(known)["left"]
+        assert text.endswith("the middle of the rectangle is on average 511 m and 104 min off.")

@@ -177,8 +177,8 @@ def attacked(
             {
                 "attack": attack,
                 "told_apart": share,
-                "low": low,
-                "high": high,
+                "low": min(low, share),  # rounding takes it beyond where nobody or everybody is
+                "high": max(high, share),
                 "mean_risk": float(risk.mean()),
                 "highest_risk": float(risk.max()),
             }
