@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Visits", "is_named", "visits"]
 
 Longs = npt.NDArray[np.int64]
+Shorts = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -216,11 +217,25 @@ def visits(data: Trajectories) -> Visits:
     elif bool(np.all(data.x1 - data.x0 == 1) and np.all(data.y1 - data.y0 == 1)):
         place = data.x0.astype(np.int64) * 2**32 + data.y0
     else:
-        sides = np.stack([data.x0, data.x1, data.y0, data.y1], axis=1)
-        _, inverse = np.unique(sides, axis=0, return_inverse=True)
-        place = inverse.reshape(-1).astype(np.int64)
+        place = _rectangles(data.x0, data.x1, data.y0, data.y1)
     columns = _in_order(data.person(), place, data.t0.astype(np.int64), len(data))
     return Visits(*columns, people=data.people, places=names if named.any() else None)
+
+
+def _rectangles(x0: Shorts, x1: Shorts, y0: Shorts, y1: Shorts) -> Longs:
+    """Number rectangles in the order of their sides, equal ones alike.
+
+    Both sides of an axis are packed into one number; sorting numbers is many times faster than
+    sorting rows.
+    """
+    ranks = []
+    for low, high in ((x0, x1), (y0, y1)):
+        packed = (low.astype(np.int64) << 32) + (high.astype(np.int64) + 2**31)
+        values, rank = np.unique(packed, return_inverse=True)
+        ranks.append((rank.astype(np.int64), len(values)))
+    (across, _), (along, many) = ranks
+    _, rank = np.unique(across * many + along, return_inverse=True)
+    return rank.astype(np.int64)
 
 
 def is_named(data: Trajectories) -> npt.NDArray[np.bool_]:
