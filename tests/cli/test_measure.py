@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 import incrowd as library
+from incrowd.measure.dispersion import COLUMNS
 
 
 @pytest.fixture
@@ -60,15 +61,20 @@ class TestMeasure:
         assert f"wrote 4 rows to {output}" in err
         assert f"PRIVACY WARNING: {output} holds the identifiers" in err
         table = pl.read_csv(output) if name.endswith("csv") else pl.read_parquet(output)
-        assert table.columns == ["user", "k_gap", "spatial", "temporal"]
+        assert table.columns == ["user", "k_gap", "spatial", "temporal", *COLUMNS]
+        # Ann and bob are hidden, only the time of cat costs, only the place of dan.
+        assert table["ratio"].to_list() == [None, None, float("inf"), 0]
         assert table["user"].to_list() == ["ann", "bob", "cat", "dan"]
         assert table["k_gap"][2] == pytest.approx(60 / 480 / 2)
 
     def test_writes_a_row_a_person_and_k(self, incrowd, twins, tmp_path):
         incrowd("measure", twins, "--k", "2,3", "-o", tmp_path / "gaps.parquet")
         table = pl.read_parquet(tmp_path / "gaps.parquet")
-        assert table.columns == ["user", "k", "k_gap", "spatial", "temporal"]
+        assert table.columns == ["user", "k", "k_gap", "spatial", "temporal", *COLUMNS]
         assert table["k"].to_list() == [2, 3] * 4
+        for k in (2, 3):
+            alone = library.dispersion(library.read(twins), k)
+            assert table.filter(pl.col("k") == k).select("user", *COLUMNS).equals(alone)
 
     def test_replaces_a_file_only_by_force(self, incrowd, twins, tmp_path):
         output = tmp_path / "gaps.csv"
@@ -83,6 +89,58 @@ class TestHelp:
         status, out, _ = incrowd("measure", "--help")
         assert status == 0
         assert "incrowd measure cdr.csv --k 2,5,10" in out.split("Example:")[1]
+        assert "--curve" in out
+        assert "--generalise" in out
+
+
+class TestWhy:
+    def test_is_said_for_the_smallest_crowd(self, incrowd, city):
+        status, out, err = incrowd("measure", city, "--k", "3,5")
+        assert (status, err) == (0, "")
+        assert "Why, for k = 3" in out
+        found = library.anonymizability(library.read(city), [3, 5], ())
+        text = " ".join(out.split())
+        for sentence in found.words():
+            assert " ".join(sentence.split()) in text
+        assert f"time costs more than space {found.causes.time_above_space:.1%} of people" in text
+        assert "km-min" not in out
+        assert "crowd  " not in out
+
+    def test_is_in_json(self, incrowd, city):
+        found = json.loads(incrowd("measure", city, "--json")[1])["anonymizability"]
+        wanted = library.anonymizability(library.read(city), [2], ()).as_dict()
+        assert set(found) == {"k", "points", "distribution", "causes", "hardest", "words"}
+        assert found["causes"] == wanted["causes"]
+        assert found["words"] == list(wanted["words"])
+        assert found["distribution"] == list(wanted["distribution"])
+
+    def test_with_the_curve_and_coarser_grids(self, incrowd, twins):
+        out = incrowd("measure", twins, "--curve", "--generalise")[1]
+        rows = [line.split() for line in out.splitlines()]
+        assert [row[2] for row in rows if row[:2] == ["k", "="]] == ["2", "2:", "2", "3"]
+        levels = [row for row in rows if row[:1] in (["0.1-1"], ["20-480"])]
+        assert [row[1] for row in levels] == ["50.0%", "75.0%"]  # an hour later is another 8 h
+        found = json.loads(incrowd("measure", twins, "--curve", "--generalise", "--json")[1])
+        assert [each["k"] for each in found["k_gap"]] == [2]
+        assert [each["k"] for each in found["anonymizability"]["curve"]] == [2, 3]
+        assert len(found["anonymizability"]["levels"]) == 6
+
+    def test_of_people_who_are_all_alike(self, incrowd, tmp_path):
+        file = tmp_path / "same.csv"
+        rows = [f"{who},2012-03-05 07:31,5.3364,-4.0267" for who in "abc"]
+        file.write_text("\n".join(["user,timestamp,lat,lon", *rows]) + "\n")
+        status, out, _ = incrowd("measure", file, "--generalise")
+        assert status == 0
+        assert "Everybody is hidden already: each of 3 people shares a record" in out
+        assert "time costs more than space" not in out.split("Why")[1]
+
+    def test_of_one_person_is_an_error(self, incrowd, tmp_path):
+        file = tmp_path / "one.csv"
+        file.write_text("user,timestamp,lat,lon\na,2012-03-05 07:31,5.3364,-4.0267\n")
+        for words in ([], ["--curve"], ["--generalise", "--json"]):
+            status, out, err = incrowd("measure", file, *words)
+            assert (status, out) == (2, "")
+            assert "a crowd of 2 needs as many people, but there is 1" in err
 
 
 class TestWrongUse:

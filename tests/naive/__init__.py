@@ -7,6 +7,7 @@ from naive.accuracy import *
 from naive.attacks import *
 from naive.crowds import *
 from naive.data import *
+from naive.dispersion import *
 from naive.mechanisms import *
 from naive.recognition import *
 from naive.scores import *

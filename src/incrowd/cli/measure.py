@@ -1,8 +1,8 @@
-"""``incrowd measure``: how hard it is to hide each person."""
+"""``incrowd measure``: how hard it is to hide each person, why, and who is."""
 
 import json
 import textwrap
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     import polars as pl
 
     from incrowd.data.frame import Frame
+    from incrowd.data.trajectories import Trajectories
+    from incrowd.evaluate.anonymizability import Anonymizability, Level
+    from incrowd.measure.hardness import Causes, Gaps, Hardest
     from incrowd.measure.stretch import Stretch
 
-__all__ = ["WIDTH", "Gaps", "gaps_of", "lines_of", "measure"]
+__all__ = ["WIDTH", "gaps_of", "lines_of", "measure", "why"]
 
 WIDTH = 98
 _WIDTHS = (8, 9, 10, 12, 8, 8)
@@ -28,32 +31,53 @@ def measure(
     crowds: Annotated[
         str, typer.Option("--k", help="People in a crowd; several as in 2,3,5,10.", metavar="K")
     ] = "2",
+    curve: Annotated[
+        bool,
+        typer.Option("--curve", help="Crowds from 2 to 100 as well; takes as long as the largest."),
+    ] = False,
+    generalise: Annotated[
+        bool,
+        typer.Option(
+            "--generalise", help="What coarser grids would do, from 100 m and 1 min to 20 km, 8 h."
+        ),
+    ] = False,
     output: PeopleFile = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure how much has to be lost to hide each person in a crowd of k: the k-gap.
+    """Measure how much has to be lost to hide each person in a crowd of k: the k-gap, and why.
 
-    Example:  `incrowd measure cdr.csv --k 2,5,10 -o gaps.parquet`
+    Example:  `incrowd measure cdr.csv --k 2,5,10 --generalise -o gaps.parquet`
     """
     wanted = numbers_of(crowds, "2,5,10")
     import incrowd
     from incrowd.data.atomic import refuse_taken
     from incrowd.data.tables import kind_of
+    from incrowd.evaluate.anonymizability import crowds_for
 
     if output is not None:
         kind_of(output)
         refuse_taken(output, overwrite=force)
     data = source.read()
+    threads = source.reading["threads"]
+    every = sorted({*wanted, *(crowds_for(len(data)) if curve else ())})
     with progress("Measuring", "people") as update:
-        table = incrowd.k_gap(
-            data, wanted, threads=source.reading["threads"], progress=once_begun(update)
+        table = incrowd.k_gap(data, every, threads=threads, progress=once_begun(update))
+    spread = _spread(data, wanted if output is not None else every[:1], table, threads)
+    with progress("Looking for reasons", "people") as update:
+        found = incrowd.anonymizability(
+            data,
+            every if curve else wanted,
+            None if generalise else (),
+            gaps=table,
+            causes=spread.get(every[0]),
+            threads=threads,
+            progress=update,
         )
     stretch = incrowd.Stretch()
-    found = [gaps_of(table, k, stretch, data.frame) for k in wanted]
+    told = [gaps_of(table, k, stretch, data.frame) for k in wanted]
     if output is not None:
-        rows = table if len(wanted) > 1 else table.drop("k")
-        write_people(rows.drop("nearest"), output, overwrite=force)
+        write_people(_people_of(table, spread), output, overwrite=force)
     if as_json:
         about: dict[str, Any] = {
             "people": len(data),
@@ -61,72 +85,56 @@ def measure(
             "cell_m": data.frame.cell,
             "slot_s": data.frame.slot,
             "stretch": asdict(stretch),
-            "k_gap": [asdict(each) for each in found],
+            "k_gap": [asdict(each) for each in told],
         }
+        more = found.as_dict()
+        names = ("k", "points", "distribution", "causes", "hardest", "words")
+        about["anonymizability"] = {name: more[name] for name in names}
+        if curve:
+            about["anonymizability"]["curve"] = more["gaps"]
+        if generalise:
+            about["anonymizability"]["levels"] = more["levels"]
         print(json.dumps(about, indent=2))
         return
     print(f"{'people':<22}{len(data):,}\n{'samples':<22}{data.samples:,}\n")
-    print("\n".join(lines_of(found, stretch, data.frame)))
+    print("\n".join(lines_of(told, stretch, data.frame)))
+    print("\n".join(["", *why(found, curve=curve)]))
 
 
-@dataclass(frozen=True, slots=True)
-class Gaps:
-    """How the k-gaps of people are spread.
+def _spread(
+    data: "Trajectories", ks: list[int], table: "pl.DataFrame", threads: int | None
+) -> dict[int, "pl.DataFrame"]:
+    """Take the cost of everybody apart, for each k."""
+    import incrowd
 
-    Attributes
-    ----------
-    k
-        The size of the crowd.
-    mean, median, quarter, three_quarters, percentile_80, least, most
-        Of the k-gap.
-    already_hidden
-        The share of people whose k-gap is 0: k-1 others have the same samples.
-    time_above_space
-        The share of people for whom time costs more than space.
-    median_km, median_minutes
-        The medians of what each sample is stretched by: in width and height together, and in time.
-    """
-
-    k: int
-    mean: float
-    median: float
-    quarter: float
-    three_quarters: float
-    percentile_80: float
-    least: float
-    most: float
-    already_hidden: float
-    time_above_space: float
-    median_km: float
-    median_minutes: float
+    with progress("Taking costs apart", "people") as update:
+        return {
+            k: incrowd.dispersion(data, k, gaps=table, threads=threads, progress=update) for k in ks
+        }
 
 
-def gaps_of(table: "pl.DataFrame", k: int, stretch: "Stretch", grid: "Frame") -> Gaps:
+def _people_of(table: "pl.DataFrame", spread: dict[int, "pl.DataFrame"]) -> "pl.DataFrame":
+    """Put k-gaps and what they are made of side by side: a row a person and k."""
+    import polars as pl
+
+    several = len(spread) > 1
+    parts = []
+    for k, rows in spread.items():
+        gaps = table.filter(pl.col("k") == k).drop("nearest")
+        both = pl.concat([gaps, rows.drop("user")], how="horizontal")
+        parts.append(both.with_row_index("person"))
+    people = pl.concat(parts).sort("person", "k", maintain_order=True).drop("person")
+    return people if several else people.drop("k")
+
+
+def gaps_of(table: "pl.DataFrame", k: int, stretch: "Stretch", grid: "Frame") -> "Gaps":
     """Say how the k-gaps of people are spread, for one k of a table of `incrowd.k_gap`."""
-    import numpy as np
+    from incrowd.measure import hardness
 
-    rows = table.filter(table["k"] == k) if "k" in table.columns else table
-    gap, spatial, temporal = (rows[name].to_numpy() for name in ("k_gap", "spatial", "temporal"))
-    quantiles = np.quantile(gap, (0, 0.25, 0.5, 0.75, 0.8, 1))
-    least, quarter, median, three_quarters, percentile_80, most = map(float, quantiles)
-    km, minutes = _real(stretch, grid)
-    return Gaps(
-        k=k,
-        mean=float(gap.mean()),
-        median=median,
-        quarter=quarter,
-        three_quarters=three_quarters,
-        percentile_80=percentile_80,
-        least=least,
-        most=most,
-        already_hidden=float((gap == 0).mean()),
-        time_above_space=float((temporal > spatial).mean()),
-        median_km=float(np.median(spatial)) * km,
-        median_minutes=float(np.median(temporal)) * minutes,
-    )
+    return hardness.gaps_of(table, k, stretch, grid)
 
 
-def lines_of(found: list[Gaps], stretch: "Stretch", grid: "Frame") -> list[str]:
+def lines_of(found: list["Gaps"], stretch: "Stretch", grid: "Frame") -> list[str]:
     """Say it in lines: a table, and what it means."""
     km, hours = stretch.max_space * grid.cell / 1000, stretch.max_time * grid.slot / 3600
     heads = ("mean", "median", "quarter", "3 quarters", "80 %", "most")
@@ -156,10 +164,66 @@ def _people(share: float) -> str:
     return f"{share:.1%} of people are" if share else "nobody is"
 
 
-def _real(stretch: "Stretch", grid: "Frame") -> tuple[float, float]:
-    """Give what a part of 1 in space and in time would be, in km and in minutes."""
-    both = stretch.space_weight + stretch.time_weight
-    return (
-        both / stretch.space_weight * stretch.max_space * grid.cell / 1000,
-        both / stretch.time_weight * stretch.max_time * grid.slot / 60,
+def why(found: "Anonymizability", *, curve: bool = False) -> list[str]:
+    """Say why in lines: tables, and sentences."""
+    lines = [f"Why, for k = {found.k}", *_causes(found.causes)]
+    if found.hardest is not None:
+        lines += ["", *_hardest(found.hardest)]
+    if curve:
+        lines += ["", *_curve(found.gaps)]
+    if found.levels:
+        lines += ["", *_levels(found.levels, found.k)]
+    lines.append("")
+    for text in found.words():
+        lines += textwrap.wrap(text, WIDTH, initial_indent="- ", subsequent_indent="  ")
+    return lines
+
+
+def _causes(causes: "Causes") -> list[str]:
+    heads = ("TWI below 1.6", "1.6 or more", "undefined", "median TWI", "median Gini")
+    lines = [f"{'':<12}" + "".join(f"{head:>15}" for head in heads)]
+    for name, tail in (("total", causes.total), ("space", causes.space), ("time", causes.time)):
+        index = "-" if tail.median is None else f"{tail.median:.2f}"
+        cells = (f"{tail.light:.1%}", f"{tail.heavy:.1%}", f"{tail.undefined:.1%}", index)
+        lines.append(
+            f"{name:<12}" + "".join(f"{cell:>15}" for cell in (*cells, f"{tail.gini_median:.2f}"))
+        )
+    if causes.time_above_space is None:
+        return lines
+    shares = (
+        ("time costs more than space", causes.time_above_space),
+        ("time is 80 % of the cost or more", causes.mostly_time),
+        ("time is all of it", causes.only_time),
+        ("space is all of it", causes.only_space),
     )
+    whom = "people" if causes.already_hidden == 0 else "those who are not hidden"
+    return [*lines, "", *(f"{name:<36}{share or 0:>7.1%} of {whom}" for name, share in shares)]
+
+
+def _hardest(hardest: "Hardest") -> list[str]:
+    lines = [f"{'typical of':<56}{'hardest tenth':>16}{'others':>12}"]
+    lines += [
+        f"{trait.says:<56}{trait.hardest:>16.3g}{trait.others:>12.3g}" for trait in hardest.traits
+    ]
+    return lines
+
+
+def _curve(gaps: tuple["Gaps", ...]) -> list[str]:
+    lines = [f"{'crowd':<12}" + "".join(map(str.rjust, ("mean", "quarter", "median"), (8, 10, 9)))]
+    lines[0] += f"{'3 quarters':>12}"
+    lines += [
+        f"{f'k = {each.k}':<12}{each.mean:>8.3f}{each.quarter:>10.3f}{each.median:>9.3f}"
+        f"{each.three_quarters:>12.3f}"
+        for each in gaps
+    ]
+    return lines
+
+
+def _levels(levels: tuple["Level", ...], k: int) -> list[str]:
+    lines = [f"{'km-min':<12}{f'{k}-anonymous':>13}{'median':>9}{'3 quarters':>12}{'samples':>13}"]
+    lines += [
+        f"{f'{each.metres / 1000:g}-{each.minutes:g}':<12}{each.hidden:>13.1%}{each.median:>9.3f}"
+        f"{each.three_quarters:>12.3f}{each.samples:>13,}"
+        for each in levels
+    ]
+    return lines
