@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.utility civ --users 5000 --tz Africa/Abidjan`` makes the preset (or reads a
 file), hides everybody with GLOVE for each k, and prints what is left, a column for each k.
-``--bbox=-4.2,5.2,-3.8,5.5`` takes one city of it, as the paper does for figures 23 to 28.
+``--bbox=-6.45,7.2,-6.22,7.6`` takes the largest city of it, as the paper does for figures 23 to 28.
 """
 
 import argparse

@@ -210,6 +210,7 @@ class TestUtility:
         ("wrong", "says"),
         [
             ({"tz": "Mars/Olympus"}, "unknown time zone"),
+            ({"tz": "Factory"}, "unknown time zone 'Factory'"),
             ({"least": 0}, "least is 0"),
             ({"least": 2.5}, "least is 2.5"),
             ({"grid": 0.01}, "finer than the cells"),

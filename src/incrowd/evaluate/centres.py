@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from incrowd.compiled import Ints
 from incrowd.data.moments import find_zone
 from incrowd.data.trajectories import Trajectories
-from incrowd.errors import InputError
+from incrowd.errors import ArgumentError, InputError
 from incrowd.threads import on_threads
 
 __all__ = ["BLOCK", "Centres", "blocks_of", "centres_of"]
@@ -53,6 +53,8 @@ def centres_of(data: Trajectories, tz: str, threads: int) -> Centres:
 
     Raises
     ------
+    ArgumentError
+        If there is no such zone.
     InputError
         If cells are so small, and so far out, that sums would not fit into 64 bits.
     """
@@ -62,6 +64,10 @@ def centres_of(data: Trajectories, tz: str, threads: int) -> Centres:
             "the data reaches too far for cells as small as these; read it with larger ones"
         )
     zone = find_zone(tz).key
+    try:
+        _hours(np.zeros(1, np.int64), 1, 0, zone)
+    except pl.exceptions.PolarsError as error:
+        raise ArgumentError(f"unknown time zone {tz!r}; name one like Africa/Abidjan") from error
     x, y = np.empty(data.samples, np.int32), np.empty(data.samples, np.int32)
     hour = np.empty(data.samples, np.uint8)
 
