@@ -12,9 +12,7 @@ const held = document.querySelectorAll("[data-chart]");
 async function draw() {
   for (const place of held) {
     const spec = JSON.parse(document.getElementById("spec-" + place.dataset.chart).textContent);
-    if (!place.dataset.fixed) {
-      await vegaEmbed(place, spec, options);
-    }
+    await vegaEmbed(place, spec, options);
     place.dataset.live = "yes";
   }
   document.documentElement.dataset.drawn = "yes";

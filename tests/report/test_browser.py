@@ -1,0 +1,343 @@
+import base64
+import hashlib
+import itertools
+import json
+import re
+
+import polars as pl
+import pytest
+
+import incrowd
+from incrowd.data.manifest import read_release
+from incrowd.evaluate.publish import publish
+from incrowd.report.page import SECTIONS, page
+from incrowd.report.verdict import judge
+from report.browsing import browsing, opening
+
+EVIL = (
+    "<script>window.hacked=1</script>",
+    '"><img src=x onerror=window.hacked=1>',
+    "</script><script>window.hacked=1</script>",
+    "{{7*7}}{% raw %}",
+    "javascript:window.hacked=1",
+    "a\u2028b\u2029c<!--",
+    "' onmouseover='window.hacked=1",
+    "</title></style><svg onload=window.hacked=1>",
+)
+MARKS = """
+() => Object.fromEntries([...document.querySelectorAll("[data-chart]")].map((chart) => {
+  const marks = [...chart.querySelectorAll("g[class*=role-mark]")].flatMap(
+    (group) => [...group.querySelectorAll("path, rect, line")]);
+  const seen = marks.filter((mark) => {
+    const box = mark.getBBox();
+    return box.width + box.height > 0;
+  });
+  return [chart.dataset.chart, seen.length];
+}))
+"""
+FOCUS = """
+() => {
+  const all = [...document.querySelectorAll("a[href], summary, [tabindex='0']")];
+  return all.filter((each) => each.checkVisibility()).length;
+}
+"""
+TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with browsing() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def file(html, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(html, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def opened(browser, file):
+    with opening(browser, file, color_scheme="light") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def told(opened):
+    """Read the numbers that are on the page."""
+    return json.loads(opened.page.locator("#numbers").text_content())
+
+
+class TestAlone:
+    def test_asks_nobody_and_nothing_goes_wrong(self, opened, file):
+        assert opened.is_quiet(file)
+
+    def test_the_policy_is_strict_and_its_hashes_are_true(self, html):
+        (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
+        rules = dict(
+            rule.split(" ", 1) for rule in policy.replace("&#39;", "'").split("; ") if rule
+        )
+        assert rules["default-src"] == "'none'"
+        assert "unsafe" not in policy
+        assert set(rules) == {
+            "default-src", "script-src", "style-src", "img-src", "base-uri", "form-action",
+        }  # fmt: skip
+        for element, rule in (("script", "script-src"), ("style", "style-src")):
+            inside = html.split(f"<{element}>", 1)[1].split(f"</{element}>", 1)[0]
+            digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+            assert rules[rule] == f"'sha256-{digest}'"
+
+    def test_is_small(self, html):
+        assert len(html.encode()) < 3_000_000
+
+    def test_points_nowhere(self, opened):
+        addresses = opened.page.evaluate(
+            "[...document.querySelectorAll('[href], [src]')].map("
+            "(e) => e.getAttribute('href') || e.getAttribute('src'))"
+        )
+        sections = {f"#{name}" for name, _ in SECTIONS}
+        assert set(addresses) == sections
+        for name in sections:
+            assert opened.page.locator(name).count() == 1
+
+
+class TestCharts:
+    def test_each_has_marks(self, opened):
+        marks = opened.page.evaluate(MARKS)
+        assert len(marks) == 12
+        assert all(marks.values()), marks
+
+    def test_each_has_marks_before_the_script_has_run(self, browser, file):
+        with opening(browser, file, drawn=False, java_script_enabled=False) as still:
+            for chart in still.page.locator("[data-chart]").all():
+                assert chart.locator("svg g[class*=role-mark] >> css=path, rect").count()
+            assert still.page.locator("#headline").is_visible()
+            assert (still.requests, still.said, still.errors) == ([file.as_uri()], [], [])
+
+    def test_the_first_is_in_the_file_as_delivered(self, html):
+        body = html.split('data-chart="k-gap">', 1)[1]
+        assert body.startswith("<svg")
+        assert "mark-line role-mark" in body.split("</svg>")[0]
+        assert html.index('data-chart="k-gap"') < html.index("<script")
+
+    def test_the_map_has_squares_and_records_have_boxes(self, opened, told):
+        cells = told["utility"]["together"]["map"]["cells"]
+        shown = sum(number is not None for cell in cells for number in cell[2:])
+        assert shown > 0
+        assert opened.page.locator("#figure-map rect.square").count() == shown
+        assert opened.page.locator("#figure-records rect.box").count() >= 3
+
+    def test_each_has_its_numbers_as_a_table(self, opened):
+        for figure in opened.page.locator("figure").all():
+            assert figure.locator("details table tbody tr").count() > 0
+            title = figure.locator("h3").inner_text()
+            label = figure.locator("[role=img]").get_attribute("aria-label")
+            assert label.startswith(f"{title}. ")
+
+
+class TestWords:
+    def test_the_verdict_is_that_of_the_numbers(self, opened, told):
+        verdict = judge({name: part for name, part in told.items() if name != "verdict"})
+        assert opened.text("#headline") == verdict.headline
+        lights = opened.page.locator(".lights > li")
+        assert lights.count() == len(verdict.lights) == 8
+        for shown, light in zip(lights.all_inner_texts(), verdict.lights, strict=True):
+            for text in (light.about, light.word, light.value, light.says, light.thresholds):
+                assert text in " ".join(shown.split())
+        three = [
+            " ".join(text.split()) for text in opened.page.locator(".three > li").all_inner_texts()
+        ]
+        assert three == [f"{each['value']} {each['what']}" for each in verdict.three]
+        assert verdict.loss in opened.text(".verdict")
+
+    def test_levels_are_seen(self, opened, told):
+        classes = opened.page.evaluate(
+            "[...document.querySelectorAll('.lights .badge')].map((e) => e.className)"
+        )
+        assert classes == [f"badge {light['level']}" for light in told["verdict"]["lights"]]
+
+    def test_numbers_are_those_of_the_files(self, opened, told, release, city):
+        rows = read_release(release).table.collect()
+        wide = pl.max_horizontal(
+            pl.col("x_max") - pl.col("x_min"), pl.col("y_max") - pl.col("y_min")
+        )
+        long = pl.col("t_end") - pl.col("t_start")
+        space, time = wide <= 2000, long <= pl.duration(hours=2)
+        shares = rows.select(
+            space.mean(), (space & time).mean().alias("both"), time.mean().alias("t")
+        )
+        in_space, both, in_time = shares.row(0)
+        loss = opened.text(".verdict")
+        assert f"{in_space:.0%} of the published samples are within 2 km and {in_time:.0%}" in loss
+        records = rows.group_by("person").agg(pl.struct(pl.exclude("person")).alias("all"))
+        crowds = records.group_by("all").len()["len"]
+        known = {
+            row["points"]: row["share"]
+            for row in told["before"]["uniqueness"]
+            if row["kind"] == "spatio_temporal"
+        }
+        three = opened.page.locator(".three b").all_inner_texts()
+        assert three == [f"{crowds.min()}", f"{known[4]:.0%} → 0%", f"{both:.0%}"]
+        assert opened.text("header").startswith(
+            f"Privacy report of a release {rows['person'].n_unique()} people, {len(rows):,} "
+        )
+        assert f"{city.samples:,}" in opened.text("#exposure")
+
+    def test_every_share_of_exposure_is_in_the_numbers(self, opened, told):
+        risk = max(row["told_apart"] for row in told["before"]["risk"]["attacks"])
+        said = opened.text("#exposure")
+        assert f"the strongest singles out {risk:.0%} of people" in said
+        gap = told["before"]["k_gap"]
+        assert f"costs {gap['spread']['median']:.3f}; nobody was hidden already" in said
+        assert f"for {gap['time_above_space']:.0%} of people, time is the harder part" in said
+
+    def test_every_check_is_shown(self, opened, told):
+        shown = opened.page.locator("#proof tbody tr").all_inner_texts()
+        assert len(shown) == len(told["verification"]["checks"]) == 10
+        for text, check in zip(shown, told["verification"]["checks"], strict=True):
+            assert " ".join(text.split()) == f"{check['name']} ✓ ok {check['says']}"
+
+
+class TestEverywhere:
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_no_barrier_of_level_a_or_aa(self, browser, file, scheme):
+        from axe_playwright_python.sync_playwright import Axe
+
+        options = {"runOnly": {"type": "tag", "values": TAGS}, "resultTypes": ["violations"]}
+        with opening(browser, file, bypass_csp=True, color_scheme=scheme) as seen:
+            for width in (1280, 390):
+                seen.page.set_viewport_size({"width": width, "height": 900})
+                found = Axe().run(seen.page, options=options).response["violations"]
+                assert [(each["id"], each["nodes"][0]["html"][:99]) for each in found] == []
+
+    def test_nothing_is_wider_than_the_window(self, browser, file):
+        with opening(browser, file) as seen:
+            for width in (1280, 390):
+                seen.page.set_viewport_size({"width": width, "height": 900})
+                seen.page.evaluate(
+                    "document.querySelectorAll('details').forEach((d) => { d.open = true; })"
+                )
+                wide = seen.page.evaluate("document.documentElement.scrollWidth")
+                assert wide <= width
+
+    def test_light_and_dark(self, browser, file):
+        colours = []
+        with opening(browser, file) as seen:
+            for scheme in ("light", "dark"):
+                seen.page.emulate_media(color_scheme=scheme)
+                found = "getComputedStyle(document.body)"
+                ground, text = (f"{found}.{name}" for name in ("backgroundColor", "color"))
+                colours.append(seen.page.evaluate(f"[{ground}, {text}]"))
+            (light, ink), (dark, chalk) = colours
+            assert light == "rgb(255, 255, 255)"
+            assert len({light, dark, ink, chalk}) == 4
+
+    def test_paper_is_white_and_has_everything(self, browser, file):
+        with opening(browser, file, color_scheme="dark") as seen:
+            seen.page.emulate_media(media="print")
+            ground = seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
+            assert ground == "rgb(255, 255, 255)"
+            assert seen.page.locator("#headline").is_visible()
+            assert all(chart.is_visible() for chart in seen.page.locator(".chart svg").all())
+            assert not seen.page.locator("nav").is_visible()
+            pdf = seen.page.pdf()
+        assert pdf.startswith(b"%PDF-")
+        assert len(pdf) > 50_000
+
+
+class TestKeyboard:
+    def test_reaches_everything_the_skip_link_first(self, browser, file):
+        with opening(browser, file) as seen:
+            expected = seen.page.evaluate(FOCUS)
+            reached = []
+            for _ in range(expected):
+                seen.page.keyboard.press("Tab")
+                reached.append(
+                    seen.page.evaluate(
+                        "[document.activeElement.tagName, document.activeElement.innerText]"
+                    )
+                )
+            assert reached[0] == ["A", "Skip to the verdict"]
+            names = [name for _, name in SECTIONS]
+            assert [text for _, text in reached[1 : 1 + len(names)]] == names
+            assert "BODY" not in [tag for tag, _ in reached]
+            assert (
+                sum(tag == "SUMMARY" for tag, _ in reached) == seen.page.locator("summary").count()
+            )
+            seen.page.keyboard.press("Tab")
+            assert seen.page.evaluate("document.activeElement.tagName") in ("BODY", "A")
+
+    def test_details_open_with_enter(self, browser, file):
+        with opening(browser, file) as seen:
+            summary = seen.page.locator("summary").first
+            table = seen.page.locator("details table").first
+            assert not table.is_visible()
+            summary.focus()
+            seen.page.keyboard.press("Enter")
+            assert table.is_visible()
+            seen.page.keyboard.press("Enter")
+            assert not table.is_visible()
+
+
+KEPT = ("kind", "attack", "level", "group", "answer", "sha256")
+"""What the page is drawn by; everything else is text that somebody else may have written."""
+
+
+def poisoned(value, words):
+    """Put hostile text in place of every text, and beside every name that somebody else chose."""
+    if isinstance(value, dict):
+        return {
+            name: part if name in KEPT else poisoned(part, words) for name, part in value.items()
+        }
+    if isinstance(value, list):
+        return [poisoned(part, words) for part in value]
+    return next(words) if isinstance(value, str) else value
+
+
+class TestHostile:
+    def test_text_is_text_wherever_it_stands(self, browser, made, tmp_path):
+        numbers = poisoned(json.loads(made.json()), itertools.cycle(EVIL))
+        numbers["title"] = EVIL[0]
+        evil = {text: text for text in EVIL}
+        numbers["settings"]["settings"] |= evil | {"nested": {EVIL[1]: [EVIL[2], evil]}}
+        numbers["settings"]["losses"] |= evil
+        numbers["made"]["files"] = {text: {"sha256": text} for text in EVIL}
+        numbers["verification"]["limits"] = list(EVIL)
+        file = tmp_path / "evil.html"
+        file.write_text(page(numbers), encoding="utf-8")
+        with opening(browser, file) as seen:
+            assert seen.page.evaluate("window.hacked") is None
+            assert seen.is_quiet(file)
+            shown = seen.page.locator("#limits li").all_inner_texts()
+            assert [" ".join(text.split()) for text in shown[: len(EVIL)]] == [
+                " ".join(text.split()) for text in EVIL
+            ]
+            assert seen.page.title() == f"Privacy report: {EVIL[0]}"
+            assert json.loads(seen.page.locator("#numbers").text_content()) == numbers
+            assert all(seen.page.evaluate(MARKS).values())
+
+    def test_people_and_places_of_any_name(self, browser, tmp_path):
+        town = incrowd.synthesize("city", users=24, seed=5).boxes()
+        names = pl.Series([f"{EVIL[i % len(EVIL)]}{i}" for i in range(24)])
+        rows = town.select(
+            names.gather(pl.Series(town["user"]) - 1).alias("user"),
+            pl.from_epoch(pl.col("t0").cast(pl.Int64) * 60).alias("time"),
+            (pl.col("x0") * 100.0).alias("x"),
+            (pl.col("y0") * 100.0).alias("y"),
+            pl.concat_str(pl.lit(EVIL[1]), "x0", "y0").alias("place"),
+        )
+        rows.write_csv(tmp_path / "evil.csv")
+        frame = incrowd.synthesize("city", users=1, seed=5).frame
+        data = incrowd.read(tmp_path / "evil.csv", crs=frame.crs, separator=",")
+        who = tmp_path / "who.parquet"
+        publish(data, incrowd.glove(data, k=2), tmp_path / "release", record=who, draws=20)
+        made = incrowd.report.make(
+            tmp_path / "release", original=data, record=who, title=EVIL[2], targets=5
+        )
+        assert "hacked" not in json.dumps({**made.numbers, "title": None})
+        file = made.add()
+        with opening(browser, file) as seen:
+            assert seen.page.evaluate("window.hacked") is None
+            assert seen.is_quiet(file)
+            assert seen.text("h1") == f"Privacy report: {EVIL[2]}"
