@@ -115,14 +115,14 @@ def recognised(traces: dict[str, Trace]) -> None:
             try:
                 found = incrowd.deanonymize(make().visits, precision=trace.precision, n=RANKS)
             except IncrowdError:
-                rows.append((name, how, "nothing is left to recognise", "", "", "", ""))
+                rows.append((name, how, "nothing is left to recognise", "", "", "", "", ""))
                 continue
             for row in found.table.to_dicts():
                 attacker = row["attacker"] + (f", n = {row['n']}" if row["n"] else "")
-                told = (percent(row[which]) for which in ("precision", "recall"))
+                told = (percent(row[which]) for which in ("precision", "recall", "recall_all"))
                 counts = (f"{row['people']:,}", f"{row['matched']:,}")
                 rows.append((name, how, attacker, *counts, *told))
-    heads = ("sensor", "data", "attacker", "people", "matched", "precision", "recall")
+    heads = ("sensor", "data", "attacker", "people", "matched", "precision", "recall", "of all")
     table("7: recognised in the last 30 % by the first 70 %", heads, rows)
 
 

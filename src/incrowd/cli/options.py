@@ -216,7 +216,7 @@ def reads_sensors(command: Callable[..., None]) -> Callable[..., None]:
     first, *rest = _parameters()
     argument = typer.Argument(
         help="A CSV or Parquet file, a folder or a glob; or one for each sensor, like gsm=gsm.csv.",
-        metavar="DATA...",
+        metavar="DATA",
     )
     return _with_options(command, [first.replace(annotation=Annotated[list[str], argument])], rest)
 

@@ -96,7 +96,8 @@ def _frequent(single: dict[str, "Measured"]) -> list[str]:
         lines.append(f"{p:<8}" + "".join(_percent(table["share"][i], 8) for table in tables))
     meaning = (
         "Of every person with so many points, those that occur most: places and slots by the "
-        "visits in them (both), places by their slots, slots by their places (time)."
+        "visits in them (both), places by their slots, slots by their places (time); of equals, "
+        "the earlier."
     )
     meaning += _behind({name: one.frequent for name, one in single.items()})
     return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
