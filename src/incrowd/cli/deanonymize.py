@@ -259,7 +259,7 @@ def _meaning(found: "Recognition", learned: str) -> str:
         f"Somebody who {learned}, without names, and says who each is if one person alone fits "
         "best. Named: of how many he says it. Precision: how many of those names are right. "
         "Recognised: how many people are named, and rightly, of those who have something on both "
-        "sides; of all: of everybody, who is left out among them. At worst "
+        "sides; of all: of everybody, those left out among them. At worst "
         f"({which}), {best['correct']:,} of {best['people']:,} people ({best['recall']:.1%}) are "
         f"recognised; {right}. A guess would be right for one person in {best['people']:,}. "
         f"{then}"
