@@ -1,6 +1,7 @@
 """The accuracy of a release, against the slow oracle and by hand."""
 
 import json
+import warnings
 from dataclasses import astuple
 
 import numpy as np
@@ -10,12 +11,13 @@ from hypothesis import strategies as st
 
 import naive
 import strategies
-from incrowd import Cloak, Frame, Trajectories, accuracy, glove, synthesize
-from incrowd.errors import ArgumentError, InputError
+from incrowd import Cloak, Frame, GeoI, Trajectories, accuracy, glove, synthesize
+from incrowd.errors import ArgumentError, InputError, PrivacyWarning
 from incrowd.evaluate import accuracy as module
 from incrowd.evaluate import linked
 from incrowd.evaluate.accuracy import PER_CENT, PERSON_SPACE, PERSON_TIME, SPACE, TIME
-from incrowd.evaluate.pairing import BeforeAfter, of_release
+from incrowd.evaluate.pairing import BeforeAfter, of_files, of_release
+from incrowd.evaluate.publish import publish
 from incrowd.evaluate.tallies import Distribution, Tally
 
 FRAMES = st.sampled_from([Frame(), Frame(cell=37.5, slot=7), Frame(cell=1000, slot=3600)])
@@ -50,12 +52,7 @@ def hidden(draw):
     how = {name: draw(st.sampled_from([None, 1, 3])) for name in ("max_space", "max_time")}
     reshape = draw(st.sampled_from(["split", "union", "none"]))
     release = glove(data, k, reshape=reshape, threads=1, **how)
-    return BeforeAfter(*astuple_of(of_release(data, release)))
-
-
-def astuple_of(pair):
-    """Take a pair apart."""
-    return pair.before, pair.after, pair.became
+    return of_release(data, release)
 
 
 def plain(distribution):
@@ -195,6 +192,29 @@ class TestSeveral:
         assert table["deleted"].to_list() == [0, 0, None]
         assert table["time_median"][2] == 60
         assert table["space_100m"][2] == 1
+
+
+class TestReleases:
+    def test_files_are_as_accurate_as_what_was_in_memory(self, tmp_path):
+        city = synthesize("city", users=30, seed=7)
+        release = glove(city, 2, max_space=20, max_time=120)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PrivacyWarning)
+            publish(city, release, tmp_path / "out", record=tmp_path / "who.parquet", draws=20)
+        found = accuracy(of_files(tmp_path / "out", city, tmp_path / "who.parquet"))
+        assert found == accuracy(of_release(city, release))
+        assert found.samples_deleted > 0
+        unknown = accuracy(of_files(tmp_path / "out", city))
+        assert (unknown.space, unknown.people_dropped) == (found.space, found.people_dropped)
+        assert unknown.samples_deleted is None
+
+    def test_what_is_moved_is_created(self):
+        city = synthesize("city", users=10, seed=7)
+        found = accuracy(of_release(city, GeoI(0.001).protect(city)))
+        assert found.rows_created > 0.9 * found.rows
+        cloaked = accuracy(of_release(city, Cloak(60).protect(city)))
+        assert (cloaked.samples_deleted, cloaked.position_error.most) == (0, 0)
+        assert cloaked.rows_unseen == 0
 
 
 class TestWrongUse:
