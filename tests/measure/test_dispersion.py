@@ -46,6 +46,15 @@ class TestDispersion:
     def test_is_that_of_the_papers_for_long_ones(self, case, given):
         assert found(*case, given) == expected(*case, given)
 
+    @settings(max_examples=60)
+    @given(
+        with_k(strategies.grown(original=True, lengths=(4, 8), max_crowd=1)),
+        st.sampled_from([(2, 2, 1, 1), (1, 3, 1, 1), (4, 4, 2, 1), (200, 480, 1, 1)]),
+    )
+    def test_is_that_of_the_papers_for_cells_that_cost_all_there_is(self, case, given):
+        given = naive.Settings(*given)
+        assert found(*case, given) == expected(*case, given)
+
     @settings(max_examples=25)
     @given(with_k(strategies.collisions()), st.sampled_from([(1, 0), (0, 1), (5, 2)]))
     def test_is_that_of_the_papers_with_any_weights(self, case, weights):

@@ -27,6 +27,7 @@ from incrowd.compiled import Floats, Ints, compiled, inner
 from incrowd.errors import ArgumentError, InputError
 from incrowd.measure.effort import Boxes, Scale, nearest_sample, parts_at
 from incrowd.measure.gaps import k_gap
+from incrowd.measure.matching import nearest_cell
 from incrowd.measure.stretch import Stretch
 from incrowd.measure.world import boxes_of, scale_for
 from incrowd.threads import cores, on_threads
@@ -124,11 +125,12 @@ def dispersion(
     near = _nearest(data, gaps, int(k))
     scale, common = _exact(data, stretch, near)
     boxes, crowd = boxes_of(data), data.crowd.astype(np.int64)
+    cells = data.original and scale.small >= 1
     blocks = [np.arange(i, min(i + BLOCK, people)) for i in range(0, people, BLOCK)]
     tops, bottoms = (np.empty((people, len(COLUMNS)), np.int64) for _ in range(2))
 
     def work(who: Ints) -> tuple[Ints, Any]:
-        return who, _disperse(who, near[who], boxes, data.offsets, crowd, scale, common)
+        return who, _disperse(who, near[who], boxes, data.offsets, crowd, scale, common, cells)
 
     done = 0
     for who, (top, bottom) in on_threads(number, work, blocks):
@@ -191,8 +193,12 @@ def _disperse(
     crowd: Ints,
     scale: Scale,
     common: int,
+    cells: bool,  # noqa: FBT001
 ) -> tuple[Ints, Ints]:
-    """Give numerators and denominators of what is told of some people; over 0 is undefined."""
+    """Give numerators and denominators of what is told of some people; over 0 is undefined.
+
+    `cells` tells that every sample is one cell and one slot, and that distances fit in 32 bits.
+    """
     tops, bottoms = np.zeros((len(who), 7), np.int64), np.zeros((len(who), 7), np.int64)
     for q in range(len(who)):
         room = 0
@@ -210,9 +216,12 @@ def _disperse(
             for i in range(offsets[a], offsets[a + 1]):
                 while at < offsets[b + 1] and boxes.t0[at] < boxes.t0[i]:
                     at += 1
-                _, j = nearest_sample(
-                    boxes, i, na, boxes, offsets[b], offsets[b + 1], at, nb, scale
-                )
+                if cells:
+                    j = nearest_cell(boxes, i, offsets[b], offsets[b + 1], at, scale)
+                else:
+                    _, j = nearest_sample(
+                        boxes, i, na, boxes, offsets[b], offsets[b + 1], at, nb, scale
+                    )
                 space, time = parts_at(boxes, i, na, boxes, j, nb, scale)
                 efforts[0, used] = times * (space + time)
                 efforts[1, used] = times * space
