@@ -59,7 +59,9 @@ class TestTraits:
 
     def test_more_circles_than_a_tile_has(self):
         rng = np.random.default_rng(1)
-        x, y, radius = rng.integers(0, 90, (3, traits.TILE + 300)).astype(float)
+        x, y = rng.integers(0, 900, (2, 4 * traits.TILE + 44)).astype(float)
+        radius = rng.choice([0, 1, 7, 90, 900, 2000], len(x)).astype(float)
+        x[:300], y[:300], radius[:300] = 5, 5, 0
         both = (radius[:, None] + radius) ** 2
         meet = (x[:, None] - x) ** 2 + (y[:, None] - y) ** 2 <= both
         assert traits.local_density(x, y, radius).tolist() == (meet.sum(1) - 1).tolist()
@@ -243,6 +245,11 @@ class TestStudy:
         assert [each.pearson for each in found.correlations] == [None] * 4
         assert found.findings()[0].startswith("Nearly everybody is seen 0.1 to 0.2 times per hour")
         assert "it is the same for all of 4 people" in found.findings()[1]
+
+    def test_people_without_a_sample_are_left_out(self, city):
+        offsets = np.concatenate([city.offsets, city.offsets[-1:]])
+        more = Trajectories(city.columns, offsets, city.frame)
+        assert study(more, only="correlations") == study(city, only="correlations")
 
 
 class TestWrongUse:

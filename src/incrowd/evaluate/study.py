@@ -148,7 +148,7 @@ def study(
     Parameters
     ----------
     data
-        Trajectories of people.
+        Trajectories of people; those without a sample are left out.
     k
         The size of the crowd.
     spans
@@ -180,6 +180,8 @@ def study(
     wanted = check(k, spans, shares, only)
     if int(data.crowd.sum()) != len(data):
         raise ArgumentError("features are those of people; this dataset has crowds")
+    if bool(np.any(data.lengths() == 0)):
+        data = data[data.lengths() > 0]
     if len(data) < k:
         raise ArgumentError(f"{len(data):,} people cannot hide in a crowd of {k}")
     parts: dict[str, list[Wanted]] = {}
