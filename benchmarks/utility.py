@@ -12,10 +12,12 @@ import time
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 
+import numpy as np
+
 import incrowd
 from benchmarks.figures import PRESETS, load, numbers
 from incrowd.cli.anonymize import stages
-from incrowd.evaluate.pairing import of_release
+from incrowd.evaluate.pairing import BeforeAfter, of_release
 from incrowd.evaluate.spreads import Errors, Ratios
 from incrowd.evaluate.utility import Persons
 
@@ -107,6 +109,19 @@ def by_value(
         print(f"| {low:.3g} to {high:.3g} | " + " | ".join(texts) + " |")
 
 
+def repeated(pair: BeforeAfter, times: int) -> BeforeAfter:
+    """Give the same people several times over, each with what became of her."""
+    if pair.became is None or times == 1:
+        return pair
+    shifts = np.repeat(np.arange(times) * len(pair.after), len(pair.before))
+    became = np.tile(pair.became, times)
+    return BeforeAfter(
+        pair.before[np.tile(np.arange(len(pair.before)), times)],
+        pair.after[np.tile(np.arange(len(pair.after)), times)],
+        np.where(became < 0, -1, became + shifts),
+    )
+
+
 def main(arguments: Sequence[str] = ()) -> None:
     """Measure, and print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.utility", description=__doc__)
@@ -117,6 +132,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--seed", type=int, default=1, help="of a preset")
     parser.add_argument("--tz", default="UTC", help="the zone in which it is night")
     parser.add_argument("--bbox", help="take a part: west, south, east, north in degrees")
+    parser.add_argument("--copies", type=int, default=1, help="time it on so many times the data")
     parser.add_argument("--limits", type=numbers, help="suppress beyond so many cells, slots")
     options = parser.parse_args(arguments)
     data = load(options)
@@ -129,8 +145,10 @@ def main(arguments: Sequence[str] = ()) -> None:
     for k in options.k:
         with stages() as show:
             pair = of_release(data, incrowd.glove(data, k, progress=show, **limits))
-        start = time.perf_counter()
         found[k] = incrowd.utility(pair, tz=options.tz)
+        pair = repeated(pair, options.copies)
+        start = time.perf_counter()
+        incrowd.utility(pair, tz=options.tz)
         took.append(time.perf_counter() - start)
     for place, name in PLACES.items():
         table(name, errors(attrgetter(place)), found)
@@ -140,7 +158,8 @@ def main(arguments: Sequence[str] = ()) -> None:
     table("Everybody together, on squares of 5 km", TOGETHER, found)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
     times = ", ".join(f"{seconds:.1f} s" for seconds in took)
-    print(f"\nUtility took {times}; peak memory of everything: {peak:.2f} GB.")
+    rows = f"{options.copies * len(data):,} people, {options.copies * data.samples:,} samples"
+    print(f"\nUtility of {rows} took {times}; peak memory of everything: {peak:.2f} GB.")
 
 
 if __name__ == "__main__":
