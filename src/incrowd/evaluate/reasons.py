@@ -77,7 +77,7 @@ def _levels(found: "Anonymizability") -> list[str]:
     enough = [level for level in found.levels if level.hidden >= 0.99]  # noqa: PLR2004
     if enough:
         return [f"A grid of {_grid(enough[0])} hides {_share(enough[0].hidden)} of them."]
-    hides = f"hides {_share(coarsest.hidden)} of them" if coarsest.hidden else "hides nobody"
+    hides = f"hides only {_share(coarsest.hidden)} of them" if coarsest.hidden else "hides nobody"
     text = (
         f"Coarser data alone does not do it: even a grid of {_grid(coarsest)} {hides}, because "
         "the grid would have to be as coarse as everybody's hardest sample needs."
@@ -118,18 +118,18 @@ def _how(found: "Anonymizability") -> str:
     gini = causes.total.gini_median
     if found.samples == found.people:
         return "Everybody has one sample: there is nothing but that one to hide."
-    tails = {"time": causes.time.heavy, "space": causes.space.heavy}
-    worst = max(tails, key=lambda name: tails[name])
-    if tails[worst] >= 0.5:  # noqa: PLR2004
+    heavy = f"for {_share(causes.total.heavy)} of people the efforts have a heavy tail"
+    if causes.total.heavy >= 0.5:  # noqa: PLR2004
         return (
-            f"Most samples are easy to hide and a few are very hard: for {_share(tails[worst])} "
-            f"of people the efforts in {worst} have a heavy tail. Merging people (incrowd "
-            "anonymize) stretches each sample by what it needs; dropping the hardest helps further."
+            f"Most samples are easy to hide and a few are very hard: {heavy}. Merging people "
+            "(incrowd anonymize) stretches each sample by what it needs; dropping the hardest "
+            "helps further."
         )
     if gini >= 0.4:  # noqa: PLR2004
         return (
             "The cost is uneven: some samples of a person are much harder to hide than others "
-            f"(the median Gini coefficient is {gini:.2f}), though few people have a heavy tail."
+            f"(the median Gini coefficient is {gini:.2f}; {heavy}). Merging people (incrowd "
+            "anonymize) stretches each sample by what it needs."
         )
     return (
         "The cost is spread over all samples of a person (the median Gini coefficient is "
