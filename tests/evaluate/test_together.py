@@ -42,7 +42,7 @@ class TestTogether:
         least = max(least, int(pair.after.crowd.min()))
         cell = pair.before.frame.cell
         side = round(found.side_m / cell)
-        west, south = (round(edge / found.side_m) for edge in (found.west_m, found.south_m))
+        west, south = (round((edge or 0) / found.side_m) for edge in (found.west_m, found.south_m))
         sides = [
             naive.populations(crowds(data), side, data.frame, "UTC", hourly=False)
             for data in (pair.before, pair.after)
@@ -58,6 +58,7 @@ class TestTogether:
         for axis, size in ((0, found.columns), (1, found.rows)):
             assert {cell[axis] for cell in found.cells} >= ({0, size - 1} if wanted else set())
             assert size <= (60 if wanted else 0)
+        assert (found.west_m is None) == (found.south_m is None) == (not wanted)
         assert found.least == least
 
     def test_the_side_of_the_map_is_round_and_no_larger_than_it_must_be(self):

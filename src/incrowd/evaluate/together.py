@@ -55,7 +55,7 @@ class Map:
     ----------
     crs, side_m, west_m, south_m, columns, rows
         Where the squares lie on the plane; the map ends with those that are shown, so that nobody
-        is given away who was far from all others.
+        is given away who was far from all others. Where none is shown, it lies nowhere (None).
     least
         Fewer people than that are not told.
     cells
@@ -65,8 +65,8 @@ class Map:
 
     crs: str | None
     side_m: float
-    west_m: float
-    south_m: float
+    west_m: float | None
+    south_m: float | None
     columns: int
     rows: int
     least: int
@@ -170,8 +170,8 @@ def _map(counted: tuple[Ints, Ints, Ints], frame: Frame, chart: Grid, least: int
     return Map(
         crs=frame.crs,
         side_m=side,
-        west_m=(chart.west + west) * side,
-        south_m=(chart.south + south) * side,
+        west_m=(chart.west + west) * side if cells else None,
+        south_m=(chart.south + south) * side if cells else None,
         columns=east - west + 1 if cells else 0,
         rows=north - south + 1 if cells else 0,
         least=least,
