@@ -29,6 +29,7 @@ from incrowd.evaluate.pairing import (
 from incrowd.evaluate.utility import utility
 from incrowd.report import exposure
 from incrowd.report.drawing import drawn
+from incrowd.report.telling import area_of, cropped, days_of
 from incrowd.report.verdict import Verdict, judge
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def make(
     if targets < 1:
         raise ArgumentError(f"targets is {targets!r}; at least one person has to be attacked")
     find_zone(tz)
-    manifest = read_manifest(folder)
+    manifest, gaps = read_manifest(folder), _gaps(gaps)
     tell = _Steps(progress)
     tell("verifying")
     read = _Once(original)
@@ -210,42 +211,44 @@ def _looked_at(
     else:
         pair = of_files(folder, read, record)
         after = pair.after
-        found["before"] = _before(pair.before, gaps, tell, how)
+        found["before"] = _before(pair.before, gaps, tell, how, least)
         found["sizes"] = _sizes(manifest, int(after.crowd.sum()), len(pair.before))
     tell("exposure after")
     found["after"] = _exposure(after, how)
     tell("what is left")
     found |= _left(pair, after, tz, least, how["threads"])
     if pair is not None:
-        found["before"]["data"]["area_km2"] = _area(found["utility"]["together"]["map"])
+        found["before"]["data"]["area_km2"] = area_of(found["utility"]["together"]["map"])
     smallest = int(after.crowd.min())
     found["drawn"] = drawn(after, least=max(2, proof.k or 2)) if smallest > 1 else []
     return found
 
 
-def _before(data: Trajectories, gaps: Any, tell: "_Steps", how: dict[str, Any]) -> dict[str, Any]:
+def _before(
+    data: Trajectories,
+    gaps: pl.DataFrame | None,
+    tell: "_Steps",
+    how: dict[str, Any],
+    least: int,
+) -> dict[str, Any]:
     """Tell how exposed people were."""
     tell("k-gap")
     stretch = incrowd.Stretch()
-    table = _gaps(gaps)
-    if table is None and len(data) > 1:
-        table = incrowd.k_gap(data, 2, threads=how["threads"], progress=tell.within)
+    if gaps is None and len(data) > 1:
+        gaps = incrowd.k_gap(data, 2, threads=how["threads"], progress=tell.within)
     tell("exposure before")
     about = incrowd.describe(data)
     return {
         "data": {
             "people": about.people,
             "samples": about.samples,
-            "start": about.start[:10],  # to the minute it would be when somebody was first seen
-            "end": about.end[:10],
-            "days": round(about.days, 1),
+            **days_of(data, least),
             "cell_m": about.cell_m,
             "slot_s": about.slot_s,
-            "per_person_hour": about.per_person_hour,
             "samples_a_person": about.samples_a_person.median,
             "gyration_km": about.gyration_km.median,
         },
-        "k_gap": None if table is None else exposure.gaps_in(table, data, stretch),
+        "k_gap": None if gaps is None else exposure.gaps_in(gaps, data, stretch),
         **_exposure(data, how, tell.within),
     }
 
@@ -274,29 +277,8 @@ def _left(
         if plain[name]:  # the extremes are somebody's
             plain[name] = {k: v for k, v in plain[name].items() if k not in ("least", "most")}
     useful = utility(pair, tz=tz, grid=_grid(pair.before), least=least, threads=threads).as_dict()
-    useful["together"]["map"] = _cropped(useful["together"]["map"])
+    useful["together"]["map"] = cropped(useful["together"]["map"])
     return {"accuracy": plain | {"figures": sharp.figures()}, "utility": useful}
-
-
-def _cropped(about: dict[str, Any]) -> dict[str, Any]:
-    """Cut a map to the squares that are shown; its edges are those of whoever went farthest."""
-    cells = about["cells"]
-    if not cells:
-        return about | {"west_m": None, "south_m": None, "columns": 0, "rows": 0}
-    column, row = (min(cell[i] for cell in cells) for i in (0, 1))
-    return about | {
-        "west_m": about["west_m"] + column * about["side_m"],
-        "south_m": about["south_m"] + row * about["side_m"],
-        "columns": 1 + max(cell[0] for cell in cells) - column,
-        "rows": 1 + max(cell[1] for cell in cells) - row,
-        "cells": [[cell[0] - column, cell[1] - row, *cell[2:]] for cell in cells],
-    }
-
-
-def _area(about: Mapping[str, Any]) -> float | None:
-    """Give the area of the squares with people enough in the original, in km2."""
-    shown = sum(cell[2] is not None for cell in about["cells"])
-    return shown * (about["side_m"] / 1000) ** 2 if shown else None
 
 
 def _grid(data: Trajectories) -> float:

@@ -128,11 +128,19 @@ def _data(numbers: Mapping[str, Any]) -> Rows:
     return [
         ("people", _number(about["people"])),
         ("samples", f"{_number(about['samples'])} (median {about['samples_a_person']:,.0f} each)"),
-        ("time", f"{about['start'][:10]} to {about['end'][:10]}, {about['days']:.1f} days"),
+        *_days(about),
         *_area(numbers, about.get("area_km2")),
         ("grid", f"cells of {about['cell_m']:g} m, slots of {about['slot_s'] / 60:g} min"),
         ("median radius of gyration", f"{about['gyration_km']:.2g} km"),
     ]
+
+
+def _days(about: Mapping[str, Any]) -> Rows:
+    """Say on which days people enough were seen to say so."""
+    if about["days"] is None:
+        return []
+    number = f"{about['days']:,} day{'' if about['days'] == 1 else 's'}"
+    return [("time", f"{about['start']} to {about['end']}, {number}")]
 
 
 def _area(numbers: Mapping[str, Any], km2: float | None) -> Rows:
