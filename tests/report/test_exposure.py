@@ -3,6 +3,7 @@ import polars as pl
 import pytest
 
 import incrowd
+from incrowd.data.frame import Frame, laea
 from incrowd.errors import ColumnError
 from incrowd.report.exposure import ATTACKS, KINDS, POINTS, attacked, gaps_in, spread_of, unique
 
@@ -16,12 +17,12 @@ def table(values, **more):
     return pl.DataFrame({"k_gap": np.asarray(values, float)} | more)
 
 
-def told(values, town=None, **more):
+def told(values, **more):
     """Tell of people about whom nothing but the k-gap is known."""
     people = pl.Series("user", range(len(values)))
     box = tuple(np.array([0, 1, 0, 1, 0, 1])[:, None].repeat(len(values), 1).astype(np.int32))
     data = incrowd.Trajectories(
-        box, np.arange(len(values) + 1), incrowd.synthesize("city", users=1, seed=1).frame,
+        box, np.arange(len(values) + 1), Frame(laea(7.5, -5.5)),
         people=people,
     )  # fmt: skip
     return gaps_in(table(values, **more), data, incrowd.Stretch())

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import incrowd
+from incrowd.data.frame import Frame, laea
 from incrowd.data.manifest import read_manifest, read_release
 from incrowd.data.release import write_record, write_release
 from incrowd.errors import ArgumentError, ColumnError, OutputError, PrivacyWarning, UnreadableError
@@ -73,7 +74,7 @@ def samples(*people, slot=60):
     return incrowd.Trajectories(
         tuple(np.array(column, np.int32) for column in columns),
         np.cumsum([0, *map(len, people)]),
-        dataclasses.replace(incrowd.synthesize("city", users=1, seed=1).frame, slot=slot),
+        Frame(laea(7.5, -5.5), 100.0, slot),
         people=pl.Series("user", [f"person-{i:04}" for i in range(len(people))]),
     )
 

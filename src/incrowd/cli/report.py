@@ -68,6 +68,8 @@ def report(
     from incrowd.data.atomic import refuse_taken
     from incrowd.report.making import PAGE, make
 
+    for place in filter(None, (output, figures)):
+        _refuse_inside(place)
     if output is not None:
         refuse_taken(output, overwrite=force)
     if figures is not None:
@@ -107,3 +109,15 @@ def report(
             print(f"\nThe report is in {page}.")
     if made.verdict.answer == "no":
         raise typer.Exit(1)
+
+
+def _refuse_inside(place: Path) -> None:
+    """Refuse a place in a release: what its manifest does not name makes its verification fail."""
+    from incrowd.data.manifest import MANIFEST
+    from incrowd.errors import ArgumentError
+
+    if (place.absolute().parent / MANIFEST).exists():
+        raise ArgumentError(
+            f"{place} lies in a release; choose a place outside (without -o, the page is put into "
+            "the release and noted in its manifest)"
+        )

@@ -1,0 +1,174 @@
+import json
+import shutil
+
+import polars as pl
+import pytest
+
+import incrowd as library
+from incrowd.data.manifest import read_manifest
+from incrowd.evaluate.publish import publish
+
+EVIL = "<script>window.hacked=1</script>"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Write a town, its release, its private record and its k-gaps."""
+    folder = tmp_path_factory.mktemp("town")
+    town = library.synthesize("city", users=16, seed=5)
+    library.write(town, folder / "town.parquet")
+    release = library.glove(town, k=2)
+    publish(town, release, folder / "release", record=folder / "who.parquet", draws=20)
+    library.k_gap(town, 2).drop("nearest").write_csv(folder / "gaps.csv")
+    return folder
+
+
+@pytest.fixture
+def release(made, tmp_path):
+    """Give a copy that may be changed."""
+    return shutil.copytree(made / "release", tmp_path / "release")
+
+
+@pytest.fixture
+def beside(made, release):
+    """Name the original, the record and the k-gaps."""
+    original = ["--original", made / "town.parquet"]
+    return [release, *original, "--record", made / "who.parquet", "--gaps", made / "gaps.csv"]
+
+
+class TestReport:
+    def test_puts_a_page_into_the_release_twice_and_it_stays_whole(self, incrowd, release):
+        for title in ("first", "second"):
+            status, out, err = incrowd("report", release, "--targets", 5, "--title", title)
+            assert (status, err) == (0, "")
+            assert out.startswith("This release may be shared with conditions:")
+            assert out.endswith(f"\nThe report is in {release / 'report.html'}.\n")
+            assert f"Privacy report: {title}" in (release / "report.html").read_text()
+            assert incrowd("verify", release)[0] == 0
+        assert set(read_manifest(release).files) == {"trajectories.parquet", "report.html"}
+
+    def test_beside_the_original_for_machines(self, incrowd, beside, release):
+        status, out, _ = incrowd(
+            "report", *beside, "--json", "--targets", 5, "--local", "Asia/Tokyo"
+        )
+        found = json.loads(out)
+        assert status == 0
+        assert found["given"] == {"original": True, "record": True, "tz": "Asia/Tokyo"}
+        assert found["verification"]["ok"]
+        assert found["before"]["risk"]["attacked"] == 5
+        assert (release / "report.html").exists()
+
+    def test_figures(self, incrowd, release, tmp_path):
+        status, out, err = incrowd(
+            "report", release, "--targets", 5, "--figures", tmp_path / "figures",
+            "-o", tmp_path / "page.html",
+        )  # fmt: skip
+        assert status == 0
+        names = {file.name for file in (tmp_path / "figures").iterdir()}
+        assert f"wrote {len(names)} files" in err
+        assert {"uniqueness.svg", "uniqueness.png", "numbers.json"} <= names
+        assert not (release / "report.html").exists()
+        assert f"The report is in {tmp_path / 'page.html'}." in out
+
+    def test_a_hostile_title_is_text(self, incrowd, release):
+        assert incrowd("report", release, "--targets", 5, "--title", EVIL)[0] == 0
+        page = (release / "report.html").read_text()
+        assert EVIL not in page
+        assert "&lt;script&gt;window.hacked=1&lt;/script&gt;" in page
+
+
+class TestNo:
+    def test_tampered_is_1_and_the_release_is_left_alone(self, incrowd, release, tmp_path):
+        rows = release / "trajectories.parquet"
+        rows.write_bytes(rows.read_bytes()[:-1] + b"?")
+        before = (release / "manifest.json").read_bytes()
+        status, out, err = incrowd("report", release)
+        assert status == 1
+        assert out.startswith("Do not share this release: its verification failed.")
+        assert "was not put into a release that did not pass" in err
+        assert {file.name for file in release.iterdir()} == {
+            "trajectories.parquet",
+            "manifest.json",
+        }
+        assert (release / "manifest.json").read_bytes() == before
+        assert incrowd("report", release, "-o", tmp_path / "page.html")[0] == 1
+        assert "Do not share" in (tmp_path / "page.html").read_text()
+
+    def test_another_mechanism_is_1(self, incrowd, made, tmp_path):
+        words = ["--method", "cloak", "--cloak", 60, "-o", tmp_path / "cloaked"]
+        assert incrowd("anonymize", made / "town.parquet", *words)[0] == 0
+        status, out, _ = incrowd("report", tmp_path / "cloaked", "--targets", 5)
+        assert status == 1
+        assert "as anonymous" in out
+
+
+class TestWrongUse:
+    def refused(self, incrowd, *words):
+        status, out, err = incrowd("report", *words)
+        assert (status, out) == (2, "")
+        assert "Traceback" not in err
+        return " ".join(err.split())
+
+    def test_no_release(self, incrowd, tmp_path):
+        assert "is no release" in self.refused(incrowd, tmp_path)
+        assert "is no release" in self.refused(incrowd, tmp_path / "none")
+
+    def test_another_version(self, incrowd, release):
+        text = (release / "manifest.json").read_text()
+        (release / "manifest.json").write_text(text.replace('"version": 1,', '"version": 99,'))
+        assert "version 99" in self.refused(incrowd, release)
+
+    def test_a_file_that_is_there_is_not_replaced_unless_asked(self, incrowd, release, tmp_path):
+        (tmp_path / "mine.html").write_text("mine")
+        words = [release, "--targets", 5, "-o", tmp_path / "mine.html"]
+        assert "exists already" in self.refused(incrowd, *words)
+        assert (tmp_path / "mine.html").read_text() == "mine"
+        assert incrowd("report", *words, "--force")[0] == 0
+        assert (tmp_path / "mine.html").read_text().startswith("<!doctype html>")
+
+    def test_a_folder_of_figures_that_is_there(self, incrowd, release, tmp_path):
+        (tmp_path / "figures").mkdir()
+        assert "exists already" in self.refused(
+            incrowd, release, "--figures", tmp_path / "figures", "--force"
+        )
+        assert list((tmp_path / "figures").iterdir()) == []
+        assert not (release / "report.html").exists()
+
+    @pytest.mark.parametrize("words", [["-o", "page.html"], ["--figures", "figures"]])
+    def test_nothing_is_written_into_a_release_beside_its_manifest(self, incrowd, release, words):
+        option, name = words
+        assert "lies in a release" in self.refused(incrowd, release, option, release / name)
+        assert incrowd("verify", release)[0] == 0
+
+    def test_a_record_without_the_original(self, incrowd, made, release):
+        assert "beside the original" in self.refused(
+            incrowd, release, "--record", made / "who.parquet"
+        )
+
+    def test_a_record_of_another_release(self, incrowd, made, release, tmp_path):
+        who = pl.read_parquet(made / "who.parquet").with_columns(pl.col("person").str.reverse())
+        who.write_parquet(tmp_path / "other.parquet")
+        assert "belongs to another" in self.refused(
+            incrowd, release, "--original", made / "town.parquet",
+            "--record", tmp_path / "other.parquet", "--targets", 5,
+        )  # fmt: skip
+        assert not (release / "report.html").exists()
+
+    def test_gaps_of_other_data(self, incrowd, made, release, tmp_path):
+        pl.read_csv(made / "gaps.csv").head(3).write_csv(tmp_path / "gaps.csv")
+        original = ["--original", made / "town.parquet"]
+        words = [release, *original, "--gaps", tmp_path / "gaps.csv", "--targets", 5]
+        assert "it is of other data" in self.refused(incrowd, *words)
+
+    def test_a_zone_that_nobody_knows(self, incrowd, release):
+        assert "Atlantis" in self.refused(incrowd, release, "--local", "Sea/Atlantis")
+
+    def test_everything_suppressed_leaves_nothing_to_report(self, incrowd, tmp_path):
+        lines = ["user,time,lat,lon", "a,2012-03-05 07:31,5.3,-4.0", "b,2012-03-09 07:31,9.3,-7.0"]
+        (tmp_path / "far.csv").write_text("\n".join(lines) + "\n")
+        status, _, err = incrowd(
+            "anonymize", tmp_path / "far.csv", "--max-space", 1000, "-o", tmp_path / "release"
+        )
+        assert status in (1, 2)
+        assert "nothing" in err or "no " in err
+        assert "is no release" in self.refused(incrowd, tmp_path / "release")
