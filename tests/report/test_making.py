@@ -348,6 +348,12 @@ class TestNobodyIsNamed:
                 "mean", "quarter", "median", "three_quarters", "cumulative",
             }  # fmt: skip
 
+    def test_no_quantile_of_the_last_few(self, hermit):
+        _, _, made, _ = hermit
+        persons = made.numbers["utility"]["persons"]
+        for name in ("centre_of_mass", "home", "work", "travelled", "gyration"):
+            assert list(persons[name]["quantiles"]) == ["0.1", "0.25", "0.5", "0.75", "0.8", "0.9"]
+
     def test_records_that_are_drawn_are_published_ones_of_crowds(self, hermit):
         _, _, made, _ = hermit
         drawn = made.numbers["drawn"]

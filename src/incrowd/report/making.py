@@ -29,7 +29,7 @@ from incrowd.evaluate.pairing import (
 from incrowd.evaluate.utility import utility
 from incrowd.report import exposure
 from incrowd.report.drawing import drawn
-from incrowd.report.telling import area_of, cropped, days_of
+from incrowd.report.telling import area_of, cropped, days_of, without_tails
 from incrowd.report.verdict import Verdict, judge
 
 if TYPE_CHECKING:
@@ -278,6 +278,10 @@ def _left(
             plain[name] = {k: v for k, v in plain[name].items() if k not in ("least", "most")}
     useful = utility(pair, tz=tz, grid=_grid(pair.before), least=least, threads=threads).as_dict()
     useful["together"]["map"] = cropped(useful["together"]["map"])
+    for of in (useful["persons"] or {}).values():
+        if isinstance(of, dict):
+            people = of["both"] if "both" in of else of["moving"]
+            of["quantiles"] = without_tails(of["quantiles"], people, least)
     return {"accuracy": plain | {"figures": sharp.figures()}, "utility": useful}
 
 

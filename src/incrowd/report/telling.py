@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from incrowd.data.trajectories import Trajectories
 
-__all__ = ["area_of", "cropped", "days_of"]
+__all__ = ["area_of", "cropped", "days_of", "without_tails"]
 
 DAY = 86_400
 
@@ -79,3 +79,19 @@ def area_of(about: Mapping[str, Any]) -> float | None:
     """
     shown = sum(cell[2] is not None for cell in about["cells"])
     return shown * (about["side_m"] / 1000) ** 2 if shown else None
+
+
+def without_tails(quantiles: Mapping[str, Any], people: int, least: int) -> dict[str, Any]:
+    """Leave out the quantiles that fewer than `least` people lie beyond.
+
+    Examples
+    --------
+    >>> from incrowd.report.telling import without_tails
+    >>> without_tails({"0.05": 1.0, "0.5": 2.0, "0.9": 3.0, "0.95": 4.0}, people=100, least=10)
+    {'0.5': 2.0, '0.9': 3.0}
+    """
+    return {
+        share: value
+        for share, value in quantiles.items()
+        if round(min(float(share), 1 - float(share)) * people, 6) >= least
+    }
