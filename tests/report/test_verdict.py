@@ -36,7 +36,7 @@ class TestAnswer:
     def test_conditions_name_their_reason(self):
         verdict = judge(numbers(2, 2))
         assert "with conditions" in verdict.headline
-        assert [reason.split(":")[0] for reason in verdict.because] == ["Smallest crowd"]
+        assert [reason.split(":")[0] for reason in verdict.because] == ["Smallest crowd (2)"]
 
     @pytest.mark.parametrize("check", ["files", "k_anonymity", "linkage", "membership"])
     def test_a_check_that_failed_is_a_no(self, check):
@@ -73,6 +73,15 @@ class TestAnswer:
         assert light(verdict, "Smallest crowd").value == "not known"
         assert light(verdict, "Smallest crowd").level == "red"
         assert verdict.three[0]["value"] == "?"
+        assert verdict.loss == "What was lost cannot be said: the files did not pass."
+        assert light(verdict, "Homes").says == "Cannot be said: the files did not pass."
+
+    def test_one_of_two_losses_is_called_so(self):
+        known = numbers()
+        known["sizes"] |= {"dropped_share": 0.01}
+        assert light(judge(known), "Left out").says.startswith("The share of people who")
+        both = known | {"accuracy": sharp(deleted=0.0)}
+        assert light(judge(both), "Left out").says.startswith("The larger of two shares")
 
     @pytest.mark.parametrize(
         ("share", "level", "answer"),

@@ -30,6 +30,14 @@ class TestWithPartsMissing:
     def test_nobody_to_hide_among(self):
         assert words(original())["unsaid"][-1].endswith("there is nobody to hide among.")
 
+    def test_files_that_did_not_pass_beside_the_original(self):
+        known = original() | {"before": None}
+        said = words(known)
+        assert said["exposure"][0].startswith("The files did not pass")
+        assert said["unsaid"] == [
+            "Anything about people, before or after: the files of the release did not pass."
+        ]
+
     def test_with_everything_nothing_is_unsaid(self):
         known = original(k_gap={"hidden_already": 0.25})
         known["given"] |= {"record": True, "tz": "Africa/Abidjan"}

@@ -367,7 +367,7 @@ def _by_person(accuracy: Mapping[str, Any], axis: str) -> Chart | None:
     half = middle["people"][10]
     says = (
         f"{half:.0%} of people have at least half of their samples precise to "
-        f"{write(middle['threshold'])}; people differ much."
+        f"{write(middle['threshold'])}."
     )
     title = "Who keeps precise samples: in space" if axis == "space" else "And in time"
     table = tuple(

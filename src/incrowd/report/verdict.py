@@ -134,7 +134,7 @@ def _because(numbers: Mapping[str, Any], lights: tuple[Light, ...], answer: str)
                if c["ok"] is False]  # fmt: skip
     if answer != "yes":
         reasons += [
-            f"{light.about}: {light.says}"
+            f"{light.about} ({light.value}): {light.says}"
             for light in lights
             if light.group == "privacy" and light.level != GREEN
         ]
@@ -166,8 +166,14 @@ def _loss(numbers: Mapping[str, Any]) -> str:
     if dropped is not None:
         parts.append(f"{_part(dropped)} of the people are left out")
     if not parts:
-        return "What was lost cannot be said without the original."
+        return f"What was lost cannot be said{_without(numbers, 'the original')}."
     return "; ".join(parts) + "."
+
+
+def _without(numbers: Mapping[str, Any], what: str) -> str:
+    """Say for want of what something is not known: files that can be read come first."""
+    checks = {check["name"]: check["ok"] for check in numbers["verification"]["checks"]}
+    return f" without {what}" if checks.get("rows") else ": the files did not pass"
 
 
 def _sharp(numbers: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -255,9 +261,14 @@ def _use(numbers: Mapping[str, Any]) -> list[Light]:
     rows = []
     dropped, deleted = numbers["sizes"].get("dropped_share"), sharp.get("deleted")
     lost = [share for share in (dropped, deleted) if share is not None]
+    both = "The larger of two shares: of people, and of samples, that are not in the release."
+    if deleted is None:
+        both = (
+            "The share of people who are not in the release. That of samples is not known without "
+            "the private record."
+        )
     rows.append(
-        ("Left out", max(lost) if lost else None, LOST, False,
-         "The larger of two shares: of people, and of samples, that are not in the release.",
+        ("Left out", max(lost) if lost else None, LOST, False, both,
          "green up to 5%, amber up to 20%, red above")
     )  # fmt: skip
     for about, name, what in (
@@ -278,7 +289,7 @@ def _use(numbers: Mapping[str, Any]) -> list[Light]:
     lights = []
     for about, value, limits, high, says, text in rows:
         if value is None:
-            missing = "Cannot be said without the original and the private record."
+            missing = f"Cannot be said{_without(numbers, 'the original and the private record')}."
             lights.append(_light(about, "use", GREY, "not known", missing, text))
         else:
             lights.append(
@@ -301,8 +312,10 @@ def _three(numbers: Mapping[str, Any]) -> tuple[Mapping[str, str], ...]:
     three = [
         {
             "value": "?" if smallest is None else f"{smallest:,}",
-            "what": "people or more share every record"
-            if smallest != 1
+            "what": "how many people share each record is not known"
+            if smallest is None
+            else "people or more share every record"
+            if smallest > 1
             else "person alone has a record, at least",
         }
     ]

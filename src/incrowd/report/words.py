@@ -79,12 +79,12 @@ def _number(value: Any) -> str:
 def _exposure(numbers: Mapping[str, Any]) -> list[str]:
     before = numbers.get("before")
     if not before:
-        return [
-            (
-                "The original was not at hand, so that nothing can be said about how exposed "
-                "people were before."
-            )
-        ]
+        why = (
+            "The files did not pass, and were not looked at any further"
+            if numbers["given"]["original"]
+            else "The original was not at hand"
+        )
+        return [f"{why}; nothing can be said about how exposed people were before."]
     texts = [
         (
             "This is about the original data with the names removed, which is what would leave the "
@@ -319,8 +319,11 @@ def _unsaid(numbers: Mapping[str, Any]) -> list[str]:
             "distances): the private record of who became whom was not given. What is true of "
             "everybody together is said."
         )
-    if (numbers.get("before") or {}).get("k_gap") is None and given["original"]:
+    before = numbers.get("before")
+    if before and before.get("k_gap") is None:
         texts.append("How hard people were to hide: there is nobody to hide among.")
+    if given["original"] and not before:
+        return ["Anything about people, before or after: the files of the release did not pass."]
     return texts
 
 
