@@ -23,6 +23,12 @@ def made(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch):
+    """Leave the script away, which takes seconds to put together; browsers are tested elsewhere."""
+    monkeypatch.setattr("incrowd.report.page._script", lambda: "")
+
+
 @pytest.fixture
 def release(made, tmp_path):
     """Give a copy that may be changed."""

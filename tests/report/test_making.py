@@ -33,9 +33,16 @@ def town():
 @pytest.fixture(scope="module")
 def small(town, tmp_path_factory):
     """Publish a smaller place."""
-    folder = tmp_path_factory.mktemp("small") / "release"
-    publish(town, incrowd.glove(town, k=2), folder, draws=20)
-    return folder
+    folder = tmp_path_factory.mktemp("small")
+    who = folder / "who.parquet"
+    publish(town, incrowd.glove(town, k=2), folder / "release", record=who, draws=20)
+    return folder / "release"
+
+
+@pytest.fixture(scope="module")
+def whole(town, small):
+    """Report everything that can be said of it."""
+    return make(small, original=town, record=small.parent / "who.parquet", tz=ZONE, targets=5)
 
 
 @pytest.fixture
@@ -80,13 +87,13 @@ def samples(*people, slot=60):
 
 
 class TestWhole:
-    def test_says_everything(self, made):
-        assert made.verdict.answer == "conditions"
-        assert made.numbers["given"] == {"original": True, "record": True, "tz": ZONE}
-        missing = [name for name, part in made.numbers.items() if part is None]
+    def test_says_everything(self, whole):
+        assert whole.verdict.answer == "conditions"
+        assert whole.numbers["given"] == {"original": True, "record": True, "tz": ZONE}
+        missing = [name for name, part in whole.numbers.items() if part is None]
         assert missing == ["title"]
-        assert json.loads(made.json()) == made.numbers
-        assert "may be shared with conditions" in " ".join(made.lines())
+        assert json.loads(whole.json()) == whole.numbers
+        assert "may be shared with conditions" in " ".join(whole.lines())
 
     def test_the_same_again_is_the_same_whoever_measures_k_gaps(self, town, copy):
         first = make(copy, original=town, targets=5)
@@ -155,8 +162,8 @@ class TestPartsMissing:
         assert "together" in names
         assert made.verdict.answer == "conditions"
 
-    def test_everything_said(self, html):
-        assert 'id="unsaid"' not in html
+    def test_everything_said(self, whole):
+        assert words(whole.numbers)["unsaid"] == []
 
 
 class TestBadInput:
@@ -278,9 +285,10 @@ class TestSmall:
 
 
 @pytest.fixture(scope="module")
-def hermit(city, tmp_path_factory):
+def hermit(tmp_path_factory):
     """Let somebody live alone, 300 km from everybody, and be seen when nobody else is."""
     folder = tmp_path_factory.mktemp("hermit")
+    city = incrowd.synthesize("city", users=40, seed=7)
     boxes = city.boxes().with_columns(pl.format("subscriber-{}", "user").alias("user"))
     x, y, t = 3000, 2987, int(city.t1.max()) + 1440 * 9
     places = [(x, y, t), (x + 7, y + 3, t + 123), (x, y, t + 777)]
@@ -307,15 +315,14 @@ def hermit(city, tmp_path_factory):
 class TestNobodyIsNamed:
     def test_no_name_of_the_input_or_of_the_release(self, hermit):
         folder, _, made, _ = hermit
-        html = made.html()
-        text = text_of(html)
-        assert "subscriber-" not in html
+        text = text_of(made.html())
+        assert "subscriber-" not in text
         names = read_release(folder).table.select("person").unique().collect()["person"]
         assert not [name for name in names if name in text]
 
     def test_no_original_position(self, hermit):
         _, data, made, _ = hermit
-        text = text_of(made.html())
+        text = made.json()
         metres = {f"{value:.1f}" for value in np.unique(data.frame.metres(data.x0)) if value > 1000}
         numbers = set(re.findall(r"\d+\.\d+", json.dumps(made.numbers)))
         assert not metres & numbers
@@ -352,7 +359,8 @@ class TestNobodyIsNamed:
         _, _, made, _ = hermit
         persons = made.numbers["utility"]["persons"]
         for name in ("centre_of_mass", "home", "work", "travelled", "gyration"):
-            assert list(persons[name]["quantiles"]) == ["0.1", "0.25", "0.5", "0.75", "0.8", "0.9"]
+            assert "0.5" in persons[name]["quantiles"]
+            assert set(persons[name]["quantiles"]) <= {"0.25", "0.5", "0.75"}
 
     def test_records_that_are_drawn_are_published_ones_of_crowds(self, hermit):
         _, _, made, _ = hermit
@@ -361,12 +369,12 @@ class TestNobodyIsNamed:
         assert all(record["crowd"] >= 2 for record in drawn)
         assert max(box["east_to"] for record in drawn for box in record["boxes"]) < 100
 
-    def test_her_days_and_her_distance_are_not_told(self, hermit, made):
-        _, _, hers, _ = hermit
-        about, usual = (each.numbers["before"]["data"] for each in (hers, made))
-        assert about["people"] == usual["people"] + 1
-        for name in ("start", "end", "days"):
-            assert about[name] == usual[name]
+    def test_her_days_and_her_distance_are_not_told(self, hermit):
+        _, _, made, _ = hermit
+        about = made.numbers["before"]["data"]
+        assert about["people"] == 41
+        days = {"start": "2012-03-05", "end": "2012-03-18", "days": 14}
+        assert {name: about[name] for name in days} == days
         assert not {"width_km", "height_km", "per_person_hour"} & set(about)
         assert about["area_km2"] < 10_000  # squares grow with the extent, and are few
 
