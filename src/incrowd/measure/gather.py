@@ -222,14 +222,15 @@ def gather_longer(  # noqa: C901, PLR0912
     atlas, limits, base, row = world.atlas, heap.limit, len(world.base.t0), world.rows[query]
     unit, time_unit = scale.space_unit * atlas.space_step, scale.time_unit
     home, at_home = slots.home, slots.at_home
-    far = scale.whole / unit * (1 + 1e-6) if unit else np.inf
-    base_bin, merged_bin, per_unit = world.base.bin, world.merged.bin, 1 / max(unit, 1)
+    # Where space weighs nothing, nobody is too far: 0 times infinity would be no number.
+    far = scale.whole / unit * (1 + 1e-6) if unit else 0.0
+    base_bin, merged_bin = world.base.bin, world.merged.bin
     near, late = row[: atlas.zones], row[atlas.zones :]
     first_slot = first_chunk * LANES
     first_slot += (share.part - first_slot) % share.parts
     for other in range(first_slot, end_chunk * LANES, share.parts):
         # Most are left for where they live.
-        if bounds and near[home[other]] * at_home[other] > limits[q] * far:
+        if bounds and unit and near[home[other]] * at_home[other] > limits[q] * far:
             continue
         if not _meets(query, other, scope, people, node, full):
             continue
@@ -239,7 +240,7 @@ def gather_longer(  # noqa: C901, PLR0912
         if bounds:
             whole = float((end[other] - start[other]) * scale.whole)
             most = limits[q] * whole * (1 + 1e-9)
-            space, enough = 0.0, most * per_unit
+            space, enough = 0.0, most / unit if unit else np.inf
             for f in range(feature[other], feature[other] + features[other]):
                 if wide[f] == 0:
                     space += float(counts[f] * np.int64(near[zones[f]]))
