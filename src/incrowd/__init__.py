@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from incrowd.data.writing import write
     from incrowd.evaluate.accuracy import Accuracy, accuracy
     from incrowd.evaluate.anonymizability import Anonymizability, anonymizability
-    from incrowd.evaluate.utility import Utility, utility
     from incrowd.evaluate.study import Study, study
+    from incrowd.evaluate.utility import Utility, utility
     from incrowd.evaluate.verification import Verification
     from incrowd.evaluate.verify import verify
     from incrowd.measure.describe import Description, describe

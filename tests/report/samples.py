@@ -33,7 +33,7 @@ def numbers(
             "date": "2012-03-19", "incrowd": "1", "python": "3", "release_made_with": "1",
             "files": {},
         },
-        "given": {"original": False, "record": False, "tz": "UTC"},
+        "given": {"original": False, "record": False, "tz": "UTC", "targets": 500, "seed": 0},
         "settings": {
             "method": "GLOVE", "settings": {"k": k}, "frame": {"cell": 100.0, "slot": 60},
             "losses": {}, "names": "random", "holds_against": [], "fails_against": [],

@@ -89,7 +89,9 @@ def samples(*people, slot=60):
 class TestWhole:
     def test_says_everything(self, whole):
         assert whole.verdict.answer == "conditions"
-        assert whole.numbers["given"] == {"original": True, "record": True, "tz": ZONE}
+        given = whole.numbers["given"]
+        assert given["original"] is given["record"] is True
+        assert given["tz"] == ZONE
         missing = [name for name, part in whole.numbers.items() if part is None]
         assert missing == ["title"]
         assert json.loads(whole.json()) == whole.numbers
@@ -108,7 +110,7 @@ class TestWhole:
     def test_tells_its_steps(self, copy):
         steps = []
         make(copy, targets=5, progress=lambda *step: steps.append(step))
-        assert [step[0] for step in steps][:2] == ["verifying", "reading"]
+        assert list(dict.fromkeys(step[0] for step in steps))[:2] == ["verifying", "reading"]
         assert steps[-1][0] == "done"
         done = [step[1] for step in steps]
         assert done == sorted(done)

@@ -47,6 +47,14 @@ class TestWithPartsMissing:
         assert "--record WHO.parquet" in said["commands"]
         assert "Africa/Abidjan" in said["commands"]
 
+    def test_the_command_has_the_thresholds_of_suppression(self):
+        known = numbers()
+        known["settings"]["settings"] = {"k": 3, "reshape": "union", "max_space": 150}
+        known["settings"]["settings"]["max_time"] = 360
+        first, *_, last = words(known)["commands"].splitlines()
+        assert "--k 3 --reshape union --max-space 15000 --max-time 360 -o" in first
+        assert last.endswith("--targets 500 --seed 0")
+
     def test_a_manifest_that_states_nothing(self):
         known = numbers()
         known["settings"] |= {"settings": {}, "frame": {}, "losses": {}}

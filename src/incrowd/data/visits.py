@@ -223,7 +223,7 @@ def visits(data: Trajectories) -> Visits:
 
 
 def _rectangles(x0: Shorts, x1: Shorts, y0: Shorts, y1: Shorts) -> Longs:
-    """Number rectangles in the order of their sides, equal ones alike.
+    """Give rectangles numbers in the order of their sides, equal ones alike.
 
     Both sides of an axis are packed into one number; sorting numbers is many times faster than
     sorting rows.

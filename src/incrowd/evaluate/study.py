@@ -8,7 +8,8 @@ Where the paper leaves a choice:
 - the first days are counted from the first sample of the data, and people without a sample in
   them are not there;
 - a person's *sampling frequency* is her samples over the hours that all the data spans; groups
-  reach from one of 0.1, 0.2, 0.3, 0.5, 1, 2, ... up to and without the next;
+  reach from one of 0.1, 0.2, 0.3, 0.5, 1, 2, ... up to and without the next; of groups with
+  fewer than 10 people nothing is told, for that would be told of somebody;
 - the *effort* of hiding a person is the cost of the first merge that she is part of: for k = 2
   that with her only partner, for a larger k that with whom she was found to be most alike. People
   who were merged with nobody are left out.
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["FEATURES", "Correlation", "Group", "Part", "Study", "check", "first_costs", "study"]
 
 FEATURES = ("span", "coverage", "people", "frequency", "correlations")
+LEAST = 10
 EDGES = [0.0, *(float(f"{n}e{power}") for power in range(-4, 4) for n in (1, 2, 3, 5))]
 """Between what samples per hour people are grouped."""
 
@@ -242,6 +244,8 @@ def _frequency(data: Trajectories, release: "Release") -> tuple[Group, ...]:
     found = []
     for index in np.unique(group[became >= 0]).tolist():
         own = became[(group == index) & (became >= 0)]
+        if len(own) < LEAST:
+            continue
         people = np.bincount(own, minlength=len(published))
         space, time = tallied(published, wide, long, people)
         assert space is not None and time is not None  # noqa: S101, PT018  somebody is there

@@ -40,6 +40,7 @@ __all__ = ["PAGE", "Report", "make"]
 PAGE = "report.html"
 LEAST = 10
 """Groups of fewer people than this, or than k, are not shown."""
+PARTS = 100
 STEPS = ("verifying", "reading", "k-gap", "exposure before", "exposure after", "what is left")
 
 Progress = Callable[[str, int, int], None]
@@ -130,7 +131,7 @@ def make(
     threads
         How many threads to use; all cores unless given.
     progress
-        Called with what is being done, the steps done, and their number.
+        Called with what is being done, how far all of it is, and how far it will be.
 
     Raises
     ------
@@ -164,12 +165,22 @@ def make(
     tell("verifying")
     read = _Once(original)
     proof = incrowd.verify(
-        folder, original=None if original is None else read, record=record, seed=seed
+        folder,
+        original=None if original is None else read,
+        record=record,
+        seed=seed,
+        progress=tell.within,
     )
     numbers: dict[str, Any] = {
         "title": title,
         "made": _made(manifest),
-        "given": {"original": original is not None, "record": record is not None, "tz": tz},
+        "given": {
+            "original": original is not None,
+            "record": record is not None,
+            "tz": tz,
+            "targets": targets,
+            "seed": seed,
+        },
         "settings": _settings(manifest),
         "verification": proof.to_dict(),
         "sizes": _sizes(manifest),
@@ -382,27 +393,25 @@ class _Once:
 
 
 class _Steps:
-    """Tell what is being done."""
+    """Tell what is being done, and how far it is: every step has so many parts."""
 
     def __init__(self, progress: Progress | None) -> None:
-        self._progress, self._what = progress, ""
+        self._progress, self._what = progress, STEPS[0]
 
     def __call__(self, what: str) -> None:
         self._what = what
-        if self._progress:
-            self._progress(what, STEPS.index(what), len(STEPS))
+        self.within(0, 1)
 
     def within(self, done: int, total: int) -> None:
-        """Tell how far a long step is."""
+        """Tell how far a step is."""
         if self._progress:
-            self._progress(
-                f"{self._what}, {done:,} of {total:,}", STEPS.index(self._what), len(STEPS)
-            )
+            parts = PARTS * STEPS.index(self._what) + min(PARTS * done // max(total, 1), PARTS - 1)
+            self._progress(self._what, parts, PARTS * len(STEPS))
 
     def finish(self) -> None:
         """Tell that all is done."""
         if self._progress:
-            self._progress("done", len(STEPS), len(STEPS))
+            self._progress("done", PARTS * len(STEPS), PARTS * len(STEPS))
 
 
 def _plain(value: Any) -> Any:

@@ -335,18 +335,31 @@ def _commands(numbers: Mapping[str, Any]) -> str:
         for name in ("variant", "reshape"):
             if settings.get(name) not in (None, {"variant": "strict", "reshape": "split"}[name]):
                 how += f" --{name} {settings[name]}"
+        how += _thresholds(numbers)
         first = f"incrowd anonymize DATA {how} -o RELEASE --record WHO.parquet"
     else:
         first = "incrowd anonymize DATA --method METHOD -o RELEASE   # settings as above"
-    lines = [first]
-    if numbers["given"]["original"]:
-        record = " --record WHO.parquet" if numbers["given"]["record"] else ""
+    lines, given = [first], numbers["given"]
+    drawn = f" --targets {given['targets']} --seed {given['seed']}"
+    if given["original"]:
+        record = " --record WHO.parquet" if given["record"] else ""
         lines.append(f"incrowd verify RELEASE --original DATA{record}")
-        zone = "" if numbers["given"]["tz"] == "UTC" else f" --local {numbers['given']['tz']}"
-        lines.append(f"incrowd report RELEASE --original DATA{record}{zone}")
+        zone = "" if given["tz"] == "UTC" else f" --local {given['tz']}"
+        lines.append(f"incrowd report RELEASE --original DATA{record}{zone}{drawn}")
     else:
-        lines += ["incrowd verify RELEASE", "incrowd report RELEASE"]
+        lines += ["incrowd verify RELEASE", f"incrowd report RELEASE{drawn}"]
     return "\n".join(lines)
+
+
+def _thresholds(numbers: Mapping[str, Any]) -> str:
+    """Give the options of suppression, in metres and minutes as the command takes them."""
+    settings, frame = numbers["settings"]["settings"], numbers["settings"]["frame"]
+    text = ""
+    for name, unit in (("space", frame.get("cell")), ("time", frame.get("slot"))):
+        most = settings.get(f"max_{name}")
+        if isinstance(most, int) and isinstance(unit, int | float):
+            text += f" --max-{name} {most * unit / (1 if name == 'space' else 60):g}"
+    return text
 
 
 def _versions(numbers: Mapping[str, Any]) -> Rows:
