@@ -1,4 +1,4 @@
-"""Every measured figure of docs/utility-section9.md, beside figures 21 to 28 of the paper of 2021.
+"""Every measured figure of docs/utility.md, beside figures 21 to 28 of the paper of 2021.
 
 ``python -m benchmarks.utility civ --users 5000 --tz Africa/Abidjan`` makes the preset (or reads a
 file), hides everybody with GLOVE for each k, and prints what is left, a column for each k.
