@@ -6,11 +6,13 @@ Those in `LONG` take long, and are run only when they are named.
 import sys
 
 from benchmarks import (
+    accuracy,
     glove,
     learning,
     mechanisms,
     reading,
     recognition,
+    report,
     risk,
     startup,
     synth,
@@ -27,8 +29,10 @@ ALL = {
     "uniqueness": uniqueness.main,
     "recognition": recognition.main,
     "mechanisms": mechanisms.main,
+    "accuracy": accuracy.main,
+    "report": report.main,
 }
-LONG = ("glove", "risk", "learning", "uniqueness", "recognition", "mechanisms")
+LONG = ("glove", "risk", "learning", "uniqueness", "recognition", "mechanisms", "report")
 
 wanted = sys.argv[1:] or [name for name in ALL if name not in LONG]
 unknown = [name for name in wanted if name not in ALL]
