@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from incrowd.report.charts import AFTER, CLASSES
+from incrowd.report.chart import AFTER, CLASSES
 
 __all__ = ["Drawing", "drawings"]
 

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from incrowd.report.example import example_of
+from incrowd.report.reproducing import commands_of, versions_of
+
 __all__ = ["words"]
 
 Rows = list[tuple[str, str]]
@@ -51,15 +54,15 @@ def words(numbers: Mapping[str, Any]) -> dict[str, Any]:
         "subtitle": _subtitle(numbers),
         "exposure": _exposure(numbers),
         "data": _data(numbers),
-        "example": _example(numbers),
+        "example": example_of(numbers),
         "done": _done(numbers),
         "settings": _settings(numbers),
         "proof": _proof(numbers),
         "left": _left(numbers),
         "limits": numbers["verification"]["limits"],
         "unsaid": _unsaid(numbers),
-        "commands": _commands(numbers),
-        "versions": _versions(numbers),
+        "commands": commands_of(numbers),
+        "versions": versions_of(numbers),
         "glossary": GLOSSARY,
         "least": least,
     }
@@ -150,64 +153,6 @@ def _area(numbers: Mapping[str, Any], km2: float | None) -> Rows:
     about = numbers["utility"]["together"]["map"]
     side = f"{about['side_m'] / 1000:g} km"
     return [("area", f"{km2:,.3g} km², in squares of {side} with {about['least']} people or more")]
-
-
-def _example(numbers: Mapping[str, Any]) -> list[str]:
-    """Tell what an adversary would need to know, of somebody who does not exist."""
-    rows = [
-        row
-        for row in (numbers.get("before") or {}).get("uniqueness") or ()
-        if row["kind"] == "spatio_temporal"
-    ]
-    if not rows:
-        return []
-    enough = next((row for row in rows if row["share"] >= 0.9), rows[-1])  # noqa: PLR2004
-    facts = (
-        "on Monday about eight she was near the station",
-        "on Tuesday about one she had lunch by the river",
-        "on Wednesday about seven she was at the gym",
-        "on Friday about six she was in the shopping street",
-        "on Saturday about ten she was at the market",
-        "on Saturday about nine in the evening she was in the old town",
-        "on Sunday about three she visited somebody in the suburbs",
-        "on Monday about six she was at the school",
-        "on Tuesday about ten in the evening she was near the cinema",
-        "on Thursday about noon she was at the town hall",
-    )
-    known = "; ".join(facts[: enough["points"]])
-    few = enough["points"]
-    texts = [
-        (
-            f"A colleague of Alma's gets the data, without names. He remembers {_times(few)} about "
-            f"her: {known}. He looks for records that fit."
-        ),
-        (
-            f"In the original, {_times(few)} of that kind, picked at random, leave one person only "
-            f"for {enough['share']:.0%} of people. He has found Alma, and with her record "
-            "everything else: where she sleeps, whom she visits, when she is at the doctor's."
-        ),
-    ]
-    after = {
-        row["points"]: row["share"]
-        for row in (numbers.get("after") or {}).get("uniqueness") or ()
-        if row["kind"] == "spatio_temporal"
-    }
-    k = numbers["verification"]["k"]
-    if k and numbers["verification"]["ok"]:
-        texts.append(
-            f"In the release he finds {k} or more records that are exactly alike, or none, and "
-            "cannot tell which is hers."
-        )
-    elif few in after:
-        texts.append(
-            f"In the release, as many points leave one record only in {after[few]:.0%} of cases."
-        )
-    return texts
-
-
-def _times(number: int) -> str:
-    small = ("", "one thing", "two things", "three things", "four things")
-    return small[number] if number < len(small) else f"{number} things"
 
 
 def _done(numbers: Mapping[str, Any]) -> list[str]:
@@ -325,50 +270,3 @@ def _unsaid(numbers: Mapping[str, Any]) -> list[str]:
     if given["original"] and not before:
         return ["Anything about people, before or after: the files of the release did not pass."]
     return texts
-
-
-def _commands(numbers: Mapping[str, Any]) -> str:
-    settings = numbers["settings"]["settings"]
-    k = settings.get("k")
-    if numbers["settings"]["method"] == "GLOVE" and k is not None:
-        how = f"--k {k}"
-        for name in ("variant", "reshape"):
-            if settings.get(name) not in (None, {"variant": "strict", "reshape": "split"}[name]):
-                how += f" --{name} {settings[name]}"
-        how += _thresholds(numbers)
-        first = f"incrowd anonymize DATA {how} -o RELEASE --record WHO.parquet"
-    else:
-        first = "incrowd anonymize DATA --method METHOD -o RELEASE   # settings as above"
-    lines, given = [first], numbers["given"]
-    drawn = f" --targets {given['targets']} --seed {given['seed']}"
-    if given["original"]:
-        record = " --record WHO.parquet" if given["record"] else ""
-        lines.append(f"incrowd verify RELEASE --original DATA{record}")
-        zone = "" if given["tz"] == "UTC" else f" --local {given['tz']}"
-        lines.append(f"incrowd report RELEASE --original DATA{record}{zone}{drawn}")
-    else:
-        lines += ["incrowd verify RELEASE", f"incrowd report RELEASE{drawn}"]
-    return "\n".join(lines)
-
-
-def _thresholds(numbers: Mapping[str, Any]) -> str:
-    """Give the options of suppression, in metres and minutes as the command takes them."""
-    settings, frame = numbers["settings"]["settings"], numbers["settings"]["frame"]
-    text = ""
-    for name, unit in (("space", frame.get("cell")), ("time", frame.get("slot"))):
-        most = settings.get(f"max_{name}")
-        if isinstance(most, int) and isinstance(unit, int | float):
-            text += f" --max-{name} {most * unit / (1 if name == 'space' else 60):g}"
-    return text
-
-
-def _versions(numbers: Mapping[str, Any]) -> Rows:
-    made = numbers["made"]
-    rows = [
-        ("report made on", f"{made['date']} (UTC)"),
-        ("report made with", f"incrowd {made['incrowd']}, Python {made['python']}"),
-        ("release made with", f"incrowd {made['release_made_with']}"),
-    ]
-    return rows + [
-        (f"SHA-256 of {name}", str(known.get("sha256"))) for name, known in made["files"].items()
-    ]
