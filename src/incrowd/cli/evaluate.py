@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli.console import once_begun, progress, say
-from incrowd.cli.options import AsJson, Force, Source, reads_original
+from incrowd.cli.options import AsJson, Force, RecordFile, ReleaseFolder, Source, reads_original
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -28,12 +28,9 @@ IN_UTC = "Hours are UTC; if people live by another clock, name its zone with --t
 
 @reads_original
 def evaluate(
-    release: Annotated[Path, typer.Argument(help="The directory of a release.", metavar="DIR")],
+    release: ReleaseFolder,
     source: Source | None,
-    record: Annotated[
-        Path | None,
-        typer.Option(help="The private record of who became whom.", metavar="FILE"),
-    ] = None,
+    record: RecordFile = None,
     local: Annotated[
         str | None,
         typer.Option(

@@ -28,6 +28,8 @@ __all__ = [
     "AsJson",
     "Force",
     "PeopleFile",
+    "RecordFile",
+    "ReleaseFolder",
     "Source",
     "in_units",
     "numbers_of",
@@ -48,6 +50,11 @@ def _option(panel: str, text: str, *names: str, show: str | None = None) -> Any:
 
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
+ReleaseFolder = Annotated[Path, typer.Argument(help="The directory of a release.", metavar="DIR")]
+RecordFile = Annotated[
+    Path | None,
+    typer.Option("--record", help="The private record of who became whom.", metavar="FILE"),
+]
 PeopleFile = Annotated[
     Path | None,
     typer.Option(

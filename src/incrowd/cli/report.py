@@ -6,19 +6,16 @@ from typing import Annotated
 import typer
 
 from incrowd.cli.console import progress, say
-from incrowd.cli.options import AsJson, Force, Source, reads_original
+from incrowd.cli.options import AsJson, Force, RecordFile, ReleaseFolder, Source, reads_original
 
 __all__ = ["report"]
 
 
 @reads_original
 def report(
-    release: Annotated[Path, typer.Argument(help="The directory of a release.", metavar="DIR")],
+    release: ReleaseFolder,
     source: Source | None,
-    record: Annotated[
-        Path | None,
-        typer.Option(help="The private record of who became whom.", metavar="FILE"),
-    ] = None,
+    record: RecordFile = None,
     gaps: Annotated[
         Path | None,
         typer.Option(

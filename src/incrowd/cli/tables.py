@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from incrowd.cli.uniqueness import Measured
     from incrowd.measure.uniqueness import Uniqueness
 
-__all__ = ["KINDS", "SHOWN", "VALUES", "beside", "lines_of"]
+__all__ = ["KINDS", "SHOWN", "VALUES", "lines_of"]
 
 KINDS = {"spatio_temporal": "both", "spatial": "place", "temporal": "time"}
 VALUES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -159,24 +159,6 @@ def _distributions(single: dict[str, "Measured"]) -> list[str]:
         if any(shares) or i == 0:
             lines.append(f"{value:<8,}" + "".join(_percent(share, 9) for share in shares))
     return lines
-
-
-def beside(before: dict[str, "Uniqueness"], after: dict[str, "Uniqueness"]) -> list[str]:
-    """Say in lines how unique people are before and after everybody was hidden."""
-    lines = [
-        "Per cent of random sub-traces that one person alone has",
-        f"{'':<8}" + "".join(f"{KINDS[kind]:^20}" for kind in before),
-        f"{'points':<8}" + "".join(f"{head:>10}" for _ in before for head in ("before", "after")),
-    ]
-    columns = [which[kind].table for kind in before for which in (before, after)]
-    for i, p in enumerate(columns[0]["points"]):
-        lines.append(f"{p:<8}" + "".join(_percent(table["share"][i], 10) for table in columns))
-    meaning = (
-        "Points are places and hours (both), places, or hours. After: of what is published, where "
-        "a place is a rectangle and every record is that of a whole crowd. A person whose record "
-        "has fewer points is left out (-: everybody)."
-    )
-    return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
 
 
 def _percent(share: float | None, width: int) -> str:

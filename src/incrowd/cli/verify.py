@@ -1,25 +1,21 @@
 """``incrowd verify``: whether a release holds what it claims."""
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from incrowd.cli.console import progress
-from incrowd.cli.options import AsJson, Source, reads_original
+from incrowd.cli.options import AsJson, RecordFile, ReleaseFolder, Source, reads_original
 
 __all__ = ["verify"]
 
 
 @reads_original
 def verify(
-    release: Annotated[Path, typer.Argument(help="The directory of a release.", metavar="DIR")],
+    release: ReleaseFolder,
     source: Source | None,
-    record: Annotated[
-        Path | None,
-        typer.Option(help="The private record of who became whom.", metavar="FILE"),
-    ] = None,
+    record: RecordFile = None,
     k: Annotated[
         int | None, typer.Option("--k", help="People a record; as the manifest says unless given.")
     ] = None,

@@ -1,11 +1,11 @@
 """What can be measured of a release where it is known who became whom: errors, rows made up."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from incrowd.compiled import Ints
+from incrowd.evaluate.centres import blocks_of
 from incrowd.evaluate.holding import errors, latest_ends, look_up
 from incrowd.evaluate.pairing import BeforeAfter
 from incrowd.evaluate.tallies import Distribution, Tally
@@ -17,18 +17,6 @@ SPACE = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 20
 """Thresholds in metres."""
 TIME = (1, 5, 10, 30, 60, 120, 240, 480, 1_440, 2_880, 10_080)
 """Thresholds in minutes."""
-BLOCK = 2**18
-"""How many samples a thread looks at before it takes others."""
-
-
-def _blocks(offsets: Ints) -> Iterator[tuple[int, int]]:
-    """Cut people into blocks of about as many samples each."""
-    first, people = 0, len(offsets) - 1
-    while first < people:
-        last = int(np.searchsorted(offsets, offsets[first] + BLOCK, side="right")) - 1
-        last = min(max(last, first + 1), people)
-        yield first, last
-        first = last
 
 
 def errors_in(pair: BeforeAfter, became: Ints, threads: int) -> dict[str, Any]:
@@ -45,7 +33,7 @@ def errors_in(pair: BeforeAfter, became: Ints, threads: int) -> dict[str, Any]:
         )  # fmt: skip
         return held, Tally.of(squares[:held]), Tally.of(late[:held])
 
-    found = list(on_threads(threads, work, _blocks(before.offsets)))
+    found = list(on_threads(threads, work, blocks_of(before.offsets)))
     squares = Tally.together(part for _, part, _ in found)
     away = Tally(np.sqrt(squares.values), squares.counts)
     late = Tally.together(part for *_, part in found)
@@ -73,7 +61,7 @@ def rows_in(pair: BeforeAfter, became: Ints, threads: int) -> dict[str, Any]:
             after.columns, after.offsets, created, unseen,
         )  # fmt: skip
 
-    for _ in on_threads(threads, work, _blocks(after.offsets)):
+    for _ in on_threads(threads, work, blocks_of(after.offsets)):
         pass
     rows = np.repeat(after.crowd.astype(np.int64), after.lengths())
     return {"rows_created": int(rows[created].sum()), "rows_unseen": int(rows[unseen].sum())}
