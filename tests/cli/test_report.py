@@ -59,7 +59,9 @@ class TestReport:
         )
         found = json.loads(out)
         assert status == 0
-        assert found["given"] == {"original": True, "record": True, "tz": "Asia/Tokyo"}
+        assert found["given"] == {
+            "original": True, "record": True, "tz": "Asia/Tokyo", "targets": 5, "seed": 0,
+        }  # fmt: skip
         assert found["verification"]["ok"]
         assert found["before"]["risk"]["attacked"] == 5
         assert (release / "report.html").exists()
