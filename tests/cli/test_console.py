@@ -39,8 +39,9 @@ class TestRun:
     def test_an_exit_keeps_its_status(self, code, status):
         assert run(failing(SystemExit(code))) == status
 
-    def test_an_interruption_is_130(self, capsys):
-        assert run(failing(KeyboardInterrupt())) == 130
+    @pytest.mark.parametrize("stop", [KeyboardInterrupt(), SystemExit(130)])
+    def test_an_interruption_is_130(self, capsys, stop):
+        assert run(failing(stop)) == 130
         assert "interrupted" in capsys.readouterr().err
 
     def test_too_little_memory_says_what_to_do(self, capsys):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["once_begun", "progress", "run", "say", "say_if_first", "warn", "write_people"]
 
 _USE, _INTERRUPTED = 2, 130
+_STOPPED = "incrowd: interrupted; nothing was left half written"
 _PATIENCE = 5.0
 _DECIMALS = 12
 
@@ -35,13 +36,15 @@ def run(app: Callable[[], Any]) -> int:
             # Here, so that a full disk or a closed pipe behind the output does not go unnoticed.
             sys.stdout.flush()
     except SystemExit as stop:
+        if stop.code == _INTERRUPTED:  # typer was there first
+            say(_STOPPED)
         return stop.code if isinstance(stop.code, int) else _USE
     except BrokenPipeError:
         # Whoever read the output has seen enough; nothing is left to be flushed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        say("incrowd: interrupted; nothing was left half written")
+        say(_STOPPED)
         return _INTERRUPTED
     except MemoryError:
         say("incrowd: out of memory; set a limit with --memory, or take fewer people or days")
