@@ -89,7 +89,7 @@ def attacked(people, attacker, **how):
 
 class TestDeanonymize:
     @given(rows=DATA, share=SHARES, precision=st.sampled_from([1, 1, 2, 3]))
-    @settings(max_examples=2000)
+    @settings(max_examples=1200)
     def test_takes_people_for_those_whom_the_oracle_does(self, rows, share, precision):
         halves = naive.halves(naive.from_rows(rows), Fraction(str(share)), precision)
         how = {"share": share, "precision": precision, "matches": True, "threads": 1}

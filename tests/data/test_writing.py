@@ -49,7 +49,7 @@ def folder(tmp_path_factory):
 
 @pytest.mark.usefixtures("one_engine")
 class TestRoundTrip:
-    @settings(max_examples=1000)
+    @settings(max_examples=300)
     @given(data=strategies.placed())
     def test_reading_what_was_written_gives_the_same(self, folder, data):
         path = folder / f"x{next(KINDS)}"

@@ -14,7 +14,7 @@ import strategies
 from incrowd import Cloak, Frame, GeoI, Trajectories, accuracy, glove, synthesize
 from incrowd.errors import ArgumentError, InputError, PrivacyWarning
 from incrowd.evaluate import accuracy as module
-from incrowd.evaluate import linked
+from incrowd.evaluate import centres
 from incrowd.evaluate.accuracy import PER_CENT, PERSON_SPACE, PERSON_TIME, SPACE, TIME
 from incrowd.evaluate.pairing import BeforeAfter, of_files, of_release
 from incrowd.evaluate.publish import publish
@@ -110,7 +110,7 @@ class TestOracle:
     def test_blocks_and_threads_change_nothing(self, pair, block):
         whole = accuracy(pair, threads=1)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(linked, "BLOCK", block)
+            patch.setattr(centres, "BLOCK", block)
             assert accuracy(pair, threads=3) == whole
 
     @given(pairs())

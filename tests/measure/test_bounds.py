@@ -29,7 +29,7 @@ def gap(at, b):
 
 
 class TestTime:
-    @settings(max_examples=3000)
+    @settings(max_examples=1500)
     @given(spans, crowds, samples, crowds, st.integers(2, 40))
     def test_costs_no_less(self, box, na, others, nb, most):
         n, middle = na + nb, (box[0] + box[1] - 1) // 2
@@ -45,7 +45,7 @@ class TestTime:
 
 
 class TestSpace:
-    @settings(max_examples=3000)
+    @settings(max_examples=1500)
     @given(
         spans,
         spans,

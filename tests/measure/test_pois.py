@@ -45,7 +45,7 @@ class TestPointsOfInterest:
         stay=st.sampled_from([1, 7, 30]),
         gap=st.sampled_from([None, 3, 10**6]),
     )
-    @settings(max_examples=2000)
+    @settings(max_examples=1200)
     def test_are_those_of_the_definition(self, people, diameter, stay, gap):
         found = incrowd.points_of_interest(
             fixes_of(people), diameter=diameter, stay=stay, gap=gap, threads=1

@@ -19,7 +19,7 @@ HOW = {"kind": st.sampled_from(KINDS), "precision": st.integers(1, 3), "met": st
 
 class TestPoints:
     @given(rows=visited(most_visits=9), **HOW)
-    @settings(max_examples=1000)
+    @settings(max_examples=600)
     def test_are_the_distinct_ones_counted(self, rows, kind, precision, met):
         found = points_of(as_visits(rows), kind, precision=precision, met=met)
         expected = traces(rows, kind, precision, met)
@@ -82,7 +82,7 @@ def assert_same_points(found, expected):
 
 class TestProbabilistic:
     @given(rows=visited(), p=st.integers(1, 5), seed=st.integers(0, 9), **HOW)
-    @settings(max_examples=2000)
+    @settings(max_examples=1200)
     def test_counts_the_crowds_of_its_draws(self, rows, p, seed, kind, precision, met):
         visits = as_visits(rows)
         how = {"precision": precision, "met": met}
@@ -177,7 +177,7 @@ class TestProbabilistic:
 
 class TestDeterministic:
     @given(rows=visited(most_visits=9), most=st.integers(1, 5), **HOW)
-    @settings(max_examples=1000)
+    @settings(max_examples=600)
     def test_is_by_the_most_frequent(self, rows, most, kind, precision, met):
         how = {"precision": precision, "met": met}
         wanted = list(range(1, most + 1))
@@ -195,7 +195,7 @@ class TestDeterministic:
 
 class TestExact:
     @given(rows=visited(most_visits=9), **HOW)
-    @settings(max_examples=1000)
+    @settings(max_examples=600)
     def test_tries_all_subtraces(self, rows, kind, precision, met):
         how = {"precision": precision, "met": met}
         found = incrowd.uniqueness(

@@ -35,7 +35,7 @@ class TestLevels:
 
 
 class TestScores:
-    @settings(max_examples=2_000)
+    @settings(max_examples=800)
     @given(PAIRS)
     def test_are_those_of_the_paper(self, pairs):
         actual, guess = ([pair[i] for pair in pairs] for i in range(2))

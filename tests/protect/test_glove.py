@@ -118,22 +118,22 @@ def coarse(zones, bins, listed):
 
 
 class TestLikeTheOracle:
-    @settings(max_examples=1200)
+    @settings(max_examples=800)
     @given(strategies.cases(strategies.collisions()))
     def test_always(self, case):
         assert found(released(case)) == expected(case)
 
-    @settings(max_examples=500)
+    @settings(max_examples=330)
     @given(strategies.cases(strategies.collisions(max_crowd=1), k=2, variant="strict"))
     def test_in_pairs(self, case):
         assert found(released(case)) == expected(case)
 
-    @settings(max_examples=400)
+    @settings(max_examples=260)
     @given(strategies.cases(strategies.grown(copies=0.8, lengths=(1, 2, 3))))
     def test_when_many_are_the_same(self, case):
         assert found(released(case)) == expected(case)
 
-    @settings(max_examples=400)
+    @settings(max_examples=260)
     @given(strategies.cases(strategies.grown(lengths=(4, 6, 8), rarely=12), suppress=True))
     def test_when_much_is_suppressed(self, case):
         assert found(released(case)) == expected(case)
@@ -148,7 +148,7 @@ class TestHowItIsComputed:
         {"bounds": False, "threads": 2},
     )
 
-    @settings(max_examples=150)
+    @settings(max_examples=100)
     @given(strategies.cases(strategies.grown(most=30, rarely=60)))
     def test_does_not_matter(self, case):
         alone = found(released(case, threads=1))
@@ -163,7 +163,7 @@ class TestHowItIsComputed:
         for way in self.WAYS:
             assert found(released(case, **way)) == alone, way
 
-    @settings(max_examples=400)
+    @settings(max_examples=260)
     @given(
         strategies.cases(strategies.collisions()),
         st.sampled_from([1, 2, 5]),

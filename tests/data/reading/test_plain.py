@@ -160,7 +160,7 @@ class TestPlainRows:
     def _any_size(self, monkeypatch):
         monkeypatch.setattr(plain, "_WORTH", 0)
 
-    @settings(max_examples=300)
+    @settings(max_examples=150)
     @given(st.from_regex(r"-?(0|[1-8]?[0-9])\.[0-9]{1,12}", fullmatch=True))
     def test_gives_the_nearest_double(self, tmp_path_factory, text):
         with pytest.MonkeyPatch.context() as patch:
