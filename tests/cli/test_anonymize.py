@@ -260,7 +260,7 @@ class TestInterrupted:
             patch.setattr("incrowd.evaluate.publish.write_release", interrupted)
             status, out, err = anonymize("--json")
         assert (status, out) == (130, "")
-        assert "interrupted; nothing was published" in err
+        assert "interrupted; nothing was left half written" in err
         assert "release.checkpoint keeps what was done: run the same command again" in err
         assert names(calls) == ["calls.csv", "release.checkpoint"]
         status, _, err = anonymize("--json")
@@ -273,7 +273,7 @@ class TestInterrupted:
     def test_before_anything_was_done_keeps_nothing(self, anonymize, calls, monkeypatch):
         monkeypatch.setattr("incrowd.protect.glove.glove", interrupted)
         status, _, err = anonymize()
-        assert (status, err) == (130, "incrowd: interrupted; nothing was published\n")
+        assert (status, err) == (130, "incrowd: interrupted; nothing was left half written\n")
         assert names(calls) == ["calls.csv"]
 
     def test_the_checkpoint_can_be_elsewhere(self, anonymize, calls, monkeypatch):

@@ -277,9 +277,7 @@ def _keeping(journal: Path) -> Iterator[None]:
     """Say what is kept when something ends the run that the same command can go on from."""
     try:
         yield
-    except (KeyboardInterrupt, MemoryError, OSError) as error:
-        if isinstance(error, KeyboardInterrupt):
-            say("incrowd: interrupted; nothing was published")
+    except (KeyboardInterrupt, MemoryError, OSError):
         if journal.exists():
             say(
                 f"{journal} keeps what was done: run the same command again to go on from there, "
