@@ -56,3 +56,13 @@ class TestDemo:
         assert status == 2
         assert "is no release" in err
         assert [entry.name for entry in tmp_path.iterdir()] == ["release"]
+
+    def test_compiles_on_another_core_the_first_time(self, incrowd, tmp_path, monkeypatch):
+        steps = []
+        monkeypatch.setattr("incrowd.cli.demo.say_if_first", lambda: True)
+        monkeypatch.setattr(
+            "incrowd.report.warming.begin",
+            lambda: steps.append("begun") or (lambda: steps.append("waited")),
+        )
+        assert incrowd("demo", "-o", tmp_path, "--users", 5)[0] == 0
+        assert steps == ["begun", "waited"]

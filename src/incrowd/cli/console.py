@@ -79,8 +79,8 @@ def write_people(table: "pl.DataFrame", output: "Path", *, overwrite: bool) -> N
     warn(f"{output} holds the identifiers of the input, and how exposed each person is")
 
 
-def say_if_first(kernel: str = "measure.search", takes: str = "two minutes") -> None:
-    """Tell why nothing seems to happen, where kernels were never compiled before.
+def say_if_first(kernel: str = "measure.search", takes: str = "two minutes") -> bool:
+    """Tell why nothing seems to happen, where kernels were never compiled before; if so, True.
 
     The kernel is known by its module, and has its name unless another one is told after a colon.
     """
@@ -88,8 +88,10 @@ def say_if_first(kernel: str = "measure.search", takes: str = "two minutes") -> 
 
     module, _, name = kernel.partition(":")
     home = importlib.import_module(f"incrowd.{module}")
-    if not is_kept(getattr(home, name or module.rpartition(".")[2])):
+    first = not is_kept(getattr(home, name or module.rpartition(".")[2]))
+    if first:
         say(f"The kernels are compiled first, once on every machine; that takes about {takes}.")
+    return first
 
 
 def once_begun(update: Callable[..., None], *kernel: str) -> Callable[..., None]:
