@@ -48,7 +48,7 @@ def expected(rows, attack, k, **how):
 class TestRisk:
     @pytest.mark.parametrize("attack", ATTACKS)
     @given(rows=visited(), k=st.integers(1, 6))
-    @settings(max_examples=1200)
+    @settings(max_examples=2000)
     def test_is_the_worst_of_all_instances(self, attack, rows, k):
         assert risks(as_visits(rows), attack, k) == expected(rows, attack, k)
 
