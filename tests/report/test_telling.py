@@ -3,7 +3,7 @@ import pytest
 
 import incrowd
 from incrowd.data.frame import Frame, laea
-from incrowd.report.telling import area_of, cropped, days_of
+from incrowd.report.telling import area_of, days_of, veiled
 
 
 def seen(*people, origin=0):
@@ -36,23 +36,37 @@ class TestDays:
 
 
 class TestMap:
-    def test_nothing_shown(self):
-        about = {"side_m": 500.0, "west_m": 7.0, "south_m": 7.0, "columns": 9, "rows": 9,
-                 "cells": []}  # fmt: skip
-        assert cropped(about)["columns"] == 0
-        assert cropped(about)["west_m"] is None
-        assert area_of(about) is None
+    def test_area_is_that_of_squares_with_people_enough_in_the_original(self):
+        about = {"side_m": 500.0, "cells": [[5, 5, 10, None], [7, 6, None, 20]]}
+        assert area_of(about) == pytest.approx(0.25)
+        assert area_of(about | {"cells": []}) is None
 
-    def test_whatever_lies_around_does_not_matter(self):
-        cells = [[5, 5, 10, None], [7, 6, None, 20]]
-        cut = []
-        for shift in (0, 40):
-            about = {
-                "side_m": 500.0, "west_m": -500.0 * shift, "south_m": 0.0,
-                "columns": 8 + shift, "rows": 99,
-                "cells": [[cell[0] + shift, *cell[1:]] for cell in cells],
-            }  # fmt: skip
-            cut.append(cropped(about))
-        assert cut[0] == cut[1]
-        assert (cut[0]["columns"], cut[0]["rows"]) == (3, 2)
-        assert area_of(cut[0]) == pytest.approx(0.25)
+
+class TestVeil:
+    @staticmethod
+    def numbers(dropped, k=3):
+        figures = {"people_dropped": dropped, "samples_dropped": 77, "trajectories": 5}
+        check = {"name": "membership", "ok": True, "says": f"{dropped} with 77", "figures": figures}
+        losses = {"people_dropped": dropped, "people_left_over": dropped, "samples_dropped": 77}
+        return {
+            "verification": {"k": k, "checks": [check]},
+            "settings": {"losses": losses | {"people_emptied": 0}},
+        }
+
+    @pytest.mark.parametrize("dropped", [1, 2])
+    def test_hides_what_is_counted_of_few(self, dropped):
+        known = self.numbers(dropped)
+        veiled(known)
+        assert "77" not in str(known)
+        losses = known["settings"]["losses"]
+        assert losses["people_dropped"] == losses["people_left_over"] == "fewer than 3"
+        assert losses["people_emptied"] == 0
+        [check] = known["verification"]["checks"]
+        assert check["figures"] == {"trajectories": 5}
+        assert "fewer than 3 people" in check["says"]
+
+    @pytest.mark.parametrize(("dropped", "k"), [(0, 3), (3, 3), (1, None)])
+    def test_leaves_the_rest(self, dropped, k):
+        known = self.numbers(dropped, k)
+        veiled(known)
+        assert known == self.numbers(dropped, k)

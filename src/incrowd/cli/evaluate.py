@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli.console import once_begun, progress, say
-from incrowd.cli.options import AsJson, Force, RecordFile, ReleaseFolder, Source, reads_original
+from incrowd.cli.options import (
+    AsJson,
+    Force,
+    LocalZone,
+    RecordFile,
+    ReleaseFolder,
+    Source,
+    reads_original,
+)
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -31,13 +39,7 @@ def evaluate(
     release: ReleaseFolder,
     source: Source | None,
     record: RecordFile = None,
-    local: Annotated[
-        str | None,
-        typer.Option(
-            help="Zone whose nights and working hours count; that of --tz unless given.",
-            metavar="ZONE",
-        ),
-    ] = None,
+    local: LocalZone = None,
     grid: Annotated[
         float, typer.Option(help="Side of a square, for trips and places.", metavar="KM")
     ] = 5.0,

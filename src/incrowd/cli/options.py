@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AsJson",
     "Force",
+    "LocalZone",
     "PeopleFile",
     "RecordFile",
     "ReleaseFolder",
@@ -54,6 +55,14 @@ ReleaseFolder = Annotated[Path, typer.Argument(help="The directory of a release.
 RecordFile = Annotated[
     Path | None,
     typer.Option("--record", help="The private record of who became whom.", metavar="FILE"),
+]
+LocalZone = Annotated[
+    str | None,
+    typer.Option(
+        "--local",
+        help="Zone whose nights and working hours count; that of --tz unless given.",
+        metavar="ZONE",
+    ),
 ]
 PeopleFile = Annotated[
     Path | None,

@@ -6,7 +6,15 @@ from typing import Annotated
 import typer
 
 from incrowd.cli.console import progress, say
-from incrowd.cli.options import AsJson, Force, RecordFile, ReleaseFolder, Source, reads_original
+from incrowd.cli.options import (
+    AsJson,
+    Force,
+    LocalZone,
+    RecordFile,
+    ReleaseFolder,
+    Source,
+    reads_original,
+)
 
 __all__ = ["report"]
 
@@ -24,13 +32,7 @@ def report(
             metavar="FILE",
         ),
     ] = None,
-    local: Annotated[
-        str | None,
-        typer.Option(
-            help="Zone whose nights and working hours count; that of --tz unless given.",
-            metavar="ZONE",
-        ),
-    ] = None,
+    local: LocalZone = None,
     title: Annotated[
         str | None, typer.Option(help="What the data is called on the page.", metavar="TEXT")
     ] = None,

@@ -20,7 +20,15 @@ from incrowd.errors import ArgumentError, ColumnError, InputError, UnreadableErr
 from incrowd.evaluate.kernels import Sides, latest_ends, miss
 from incrowd.evaluate.published import Published
 
-__all__ = ["Beside", "Record", "in_blocks", "lay_beside", "match_record", "read_record"]
+__all__ = [
+    "Beside",
+    "Record",
+    "crowds_in",
+    "in_blocks",
+    "lay_beside",
+    "match_record",
+    "read_record",
+]
 
 Result = TypeVar("Result")
 BLOCKS = 64
@@ -111,16 +119,21 @@ def read_record(record: Any) -> pl.DataFrame:
     return table.select(pl.col("user").cast(pl.String), "trajectory", pl.col("person"))
 
 
-def match_record(beside: Beside, table: pl.DataFrame, progress: Callable[[int], None]) -> Record:
-    """Find the crowd of everybody in the original, and the samples that it does not hold."""
-    published, original = beside.published, beside.original
+def crowds_in(published: Published, original: Trajectories, table: pl.DataFrame) -> Ints:
+    """Give the published crowd of everybody in the original, -1 for nobody who is published."""
     crowds = pl.DataFrame({"person": published.people, "crowd": published.crowd_of})
     users = pl.DataFrame({"user": original.people.cast(pl.String)})
     known = table.filter(pl.col("person").is_not_null()).unique("user", keep="first")
     found = users.join(known, on="user", how="left", maintain_order="left").join(
         crowds.unique("person", keep="first"), on="person", how="left", maintain_order="left"
     )
-    crowd_of = found["crowd"].fill_null(-1).to_numpy().astype(np.int64)
+    return found["crowd"].fill_null(-1).to_numpy().astype(np.int64)
+
+
+def match_record(beside: Beside, table: pl.DataFrame, progress: Callable[[int], None]) -> Record:
+    """Find the crowd of everybody in the original, and the samples that it does not hold."""
+    published, original = beside.published, beside.original
+    crowd_of = crowds_in(published, original, table)
     missed = np.empty(original.samples, np.bool_)
 
     def work(first: int, last: int) -> None:

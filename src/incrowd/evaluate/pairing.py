@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from incrowd.compiled import Ints
 from incrowd.data.frame import Frame
 from incrowd.data.manifest import Manifest, read_manifest
 from incrowd.data.trajectories import Trajectories
 from incrowd.errors import ArgumentError, UnreadableError
-from incrowd.evaluate.beside import lay_beside, read_record
+from incrowd.evaluate.beside import crowds_in, lay_beside, read_record
 from incrowd.evaluate.published import Published, load
 
 if TYPE_CHECKING:
@@ -105,13 +104,7 @@ def of_files(
     after = published_as_trajectories(published, frame=data.frame, shift=shift)
     if record is None:
         return BeforeAfter(data, after, None)
-    crowds = pl.DataFrame({"person": published.people, "crowd": published.crowd_of})
-    users = pl.DataFrame({"user": data.people.cast(pl.String)})
-    known = read_record(record).filter(pl.col("person").is_not_null()).unique("user", keep="first")
-    found = users.join(known, on="user", how="left", maintain_order="left").join(
-        crowds.unique("person", keep="first"), on="person", how="left", maintain_order="left"
-    )
-    became = found["crowd"].fill_null(-1).to_numpy().astype(np.int64)
+    became = crowds_in(published, data, read_record(record))
     if not bool(np.any(became >= 0)):
         raise ArgumentError(
             "the private record names nobody of both the original and the release; it belongs to "

@@ -24,7 +24,7 @@ from incrowd.report import exposure
 from incrowd.report.drawing import drawn
 from incrowd.report.stated import sizes_in
 from incrowd.report.steps import Steps
-from incrowd.report.telling import area_of, cropped, days_of, without_tails
+from incrowd.report.telling import area_of, days_of, without_tails
 
 if TYPE_CHECKING:
     from incrowd.evaluate.verification import Verification
@@ -136,7 +136,6 @@ def _left(
         if plain[name]:  # the extremes are somebody's
             plain[name] = {k: v for k, v in plain[name].items() if k not in ("least", "most")}
     useful = utility(pair, tz=tz, grid=_grid(pair.before), least=least, threads=threads).as_dict()
-    useful["together"]["map"] = cropped(useful["together"]["map"])
     for of in (useful["persons"] or {}).values():
         if isinstance(of, dict):
             people = of["both"] if "both" in of else of["moving"]

@@ -20,6 +20,7 @@ from incrowd.report import exposure
 from incrowd.report.looking import Once, looked_at
 from incrowd.report.stated import PAGE, made_with, settings_in, sizes_in
 from incrowd.report.steps import Progress, Steps
+from incrowd.report.telling import veiled
 from incrowd.report.verdict import Verdict, judge
 
 __all__ = ["PAGE", "Report", "make"]
@@ -173,6 +174,7 @@ def make(
         how = {"targets": targets, "seed": seed, "threads": threads}
         numbers |= looked_at(folder, manifest, proof, read, record, gaps, tz, tell, how)
     tell.finish()
+    veiled(numbers)
     # As they are read again from the page: what is judged and drawn is what is written there.
     numbers = json.loads(json.dumps(numbers, default=_plain, allow_nan=False))
     verdict = judge(numbers)

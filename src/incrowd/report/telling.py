@@ -13,8 +13,9 @@ import numpy as np
 if TYPE_CHECKING:
     from incrowd.data.trajectories import Trajectories
 
-__all__ = ["area_of", "cropped", "days_of", "without_tails"]
+__all__ = ["area_of", "days_of", "veiled", "without_tails"]
 
+NOT_TOLD = "not told, for it would be told of few"
 DAY = 86_400
 
 
@@ -41,31 +42,6 @@ def days_of(data: "Trajectories", least: int) -> dict[str, Any]:
     first, last = int(enough[0]), int(enough[-1])
     start, end = (str(dt.date(1970, 1, 1) + dt.timedelta(days=at)) for at in (first, last))
     return {"start": start, "end": end, "days": last - first + 1}
-
-
-def cropped(about: dict[str, Any]) -> dict[str, Any]:
-    """Cut a map to the squares that are shown.
-
-    Examples
-    --------
-    >>> from incrowd.report.telling import cropped
-    >>> whole = {"side_m": 500.0, "west_m": 0.0, "south_m": 0.0, "columns": 60, "rows": 60,
-    ...          "cells": [[3, 7, 12, None], [4, 7, 30, 28]]}
-    >>> cut = cropped(whole)
-    >>> cut["cells"], cut["columns"], cut["rows"], cut["west_m"]
-    ([[0, 0, 12, None], [1, 0, 30, 28]], 2, 1, 1500.0)
-    """
-    cells = about["cells"]
-    if not cells:
-        return about | {"west_m": None, "south_m": None, "columns": 0, "rows": 0}
-    column, row = (min(cell[i] for cell in cells) for i in (0, 1))
-    return about | {
-        "west_m": about["west_m"] + column * about["side_m"],
-        "south_m": about["south_m"] + row * about["side_m"],
-        "columns": 1 + max(cell[0] for cell in cells) - column,
-        "rows": 1 + max(cell[1] for cell in cells) - row,
-        "cells": [[cell[0] - column, cell[1] - row, *cell[2:]] for cell in cells],
-    }
 
 
 def area_of(about: Mapping[str, Any]) -> float | None:
@@ -95,3 +71,28 @@ def without_tails(quantiles: Mapping[str, Any], people: int, least: int) -> dict
         for share, value in quantiles.items()
         if round(min(float(share), 1 - float(share)) * people, 6) >= least
     }
+
+
+def veiled(numbers: dict[str, Any]) -> None:
+    """Put words in place of what is counted of fewer than k people who were left out.
+
+    How many samples were dropped with them would be the number of somebody's.
+    """
+    k = numbers["verification"]["k"] or 0
+    losses = numbers["settings"]["losses"]
+    dropped = losses.get("people_dropped")
+    if not isinstance(dropped, int) or not 0 < dropped < k:
+        return
+    for name, value in losses.items():
+        if name.startswith("people") and value:
+            losses[name] = f"fewer than {k}"
+    hidden = ("people_dropped", "samples_dropped")
+    losses |= {name: NOT_TOLD for name in hidden[1:] if name in losses}
+    for check in numbers["verification"]["checks"]:
+        if check["name"] == "membership" and check["ok"]:
+            known = {name: of for name, of in check["figures"].items() if name not in hidden}
+            check["figures"] = known
+            check["says"] = (
+                f"Everybody is published once, or counted as dropped: fewer than {k} people; no "
+                "identifier of the input occurs."
+            )

@@ -185,10 +185,7 @@ def _settings(numbers: Mapping[str, Any]) -> Rows:
     rows.append(
         ("grid", f"cells of {_plain(frame.get('cell'))} m, slots of {_plain(frame.get('slot'))} s")
     )
-    k = numbers["verification"]["k"] or 2
-    for name, value in about["losses"].items():
-        few = isinstance(value, int) and 0 < value < k and name.startswith("people")
-        rows.append((LOSSES.get(name, name), f"fewer than {k}" if few else _plain(value)))
+    rows += [(LOSSES.get(name, name), _plain(value)) for name, value in about["losses"].items()]
     rows.append(("names of people", str(about["names"])))
     return rows
 
