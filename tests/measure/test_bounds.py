@@ -39,8 +39,10 @@ class TestTime:
             for b in others
         )
         cells = all(length(b) == 1 for b in others)
+        mine, tilt = na / n, (nb - na) / (2 * n)
         late_at = bounds.late_at.py_func
-        bound = late_at(float(int(least)), float(length(box) - 1), na, nb, cells, float(most))
+        long = float(length(box) - 1)
+        bound = late_at(float(int(least)), long, mine, tilt, nb, cells, float(most))
         assert 0 <= bound <= exact + SMALL
 
 

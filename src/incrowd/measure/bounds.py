@@ -1,10 +1,10 @@
-"""Which trajectories may be near: a lower bound of the cost for all of them at once.
+"""Which trajectories may be near: lower bounds of what a pair costs.
 
 A pair costs at least what the rows of the atlas say. Seen from the longer of the two (L), that is
 the sum over its samples of the other's row at their zones and bins; so L is counted once, as
-*features* (a zone and how many samples lie in it), and the rows of everybody else lie side by
-side, 64 to a chunk, so that a feature adds 64 bytes at a time. People who live near each other
-share a chunk, and most chunks are left after space alone.
+*features* (a zone and how many samples lie in it), and the rows of everybody else stand side by
+side (see `lines`). People who live near each other share a chunk of 64, and most chunks are left
+after space alone.
 
 Seen from the shorter (S), the features of every longer one are looked up in the one row of S.
 
@@ -21,20 +21,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.compiled import compiled, inner
-from incrowd.measure.atlas import FAR, Atlas, row_of
+from incrowd.measure.atlas import Atlas, row_of
 from incrowd.measure.effort import Boxes, Scale
+from incrowd.measure.lines import LANES, seat_of
 
 __all__ = [
-    "LANES",
     "Features",
     "Slots",
     "add_late",
+    "add_near",
     "add_times",
-    "add_up",
     "bound_each",
     "count_features",
     "fill_rows",
     "is_longer",
+    "lay_row",
     "near_at",
     "only_cells",
     "set_home",
@@ -42,7 +43,6 @@ __all__ = [
     "wide_at",
 ]
 
-LANES = 64
 WIDEST = 2**16 - 1
 """A box that is wider is left out of the bound."""
 SAFE = 1 - 1e-10
@@ -151,18 +151,33 @@ def set_row(
     atlas: Atlas,
     scale: Scale,
     table: NDArray[np.uint8],
+    clock: NDArray[np.uint8],
     tops: NDArray[np.uint8],
     rows: NDArray[np.uint8],
 ) -> None:
-    """Compute a row, and lay it into its lane of the table, and under what its chunk says."""
-    row = rows[slot]
-    row_of(boxes, start, end, crowd, atlas, scale, row)
-    chunk, lane = slot // LANES, slot % LANES
-    for z in range(atlas.zones):
-        table[chunk, z, lane] = row[z]
+    """Compute the row of a slot, and lay it into the tables."""
+    row_of(boxes, start, end, crowd, atlas, scale, rows[slot])
+    lay_row(slot, atlas.zones, table, clock, tops, rows)
+
+
+@inner
+def lay_row(
+    slot: int,
+    zones: int,
+    table: NDArray[np.uint8],
+    clock: NDArray[np.uint8],
+    tops: NDArray[np.uint8],
+    rows: NDArray[np.uint8],
+) -> None:
+    """Lay the row of a slot into its place in the tables, and under what its chunk says."""
+    row, chunk = rows[slot], slot // LANES
+    stripe, seat = seat_of(slot)
     high, column = chunk // LANES, chunk % LANES
-    for z in range(atlas.zones):
+    for z in range(zones):
+        table[stripe, z, seat] = row[z]
         tops[high, z, column] = min(tops[high, z, column], row[z])
+    for b in range(len(row) - zones):
+        clock[stripe, b, seat] = row[zones + b]
 
 
 @compiled
@@ -175,6 +190,7 @@ def fill_rows(
     atlas: Atlas,
     scale: Scale,
     table: NDArray[np.uint8],
+    clock: NDArray[np.uint8],
     tops: NDArray[np.uint8],
     rows: NDArray[np.uint8],
 ) -> None:
@@ -182,7 +198,7 @@ def fill_rows(
     for slot in range(first, last):
         start, end, crowd = slots.start[slot], slots.end[slot], slots.crowd[slot]
         set_home(slot, slots, features)
-        set_row(slot, boxes, start, end, crowd, atlas, scale, table, tops, rows)
+        set_row(slot, boxes, start, end, crowd, atlas, scale, table, clock, tops, rows)
 
 
 @inner
@@ -195,20 +211,56 @@ def near_at(near: float, wide: float, mine: float, cells: bool, most: float) -> 
 
 
 @inner
-def late_at(late: float, long: float, na: int, nb: int, cells: bool, most: float) -> float:  # noqa: FBT001
+def late_at(
+    late: float,
+    long: float,
+    mine: float,
+    tilt: float,
+    nb: int,
+    cells: bool,  # noqa: FBT001
+    most: float,
+) -> float:
     """Bound what a box costs in time whose middle costs `late` with anybody of the other.
 
     With Ea and Eb for the lengths of two boxes beyond a slot, and g for the gap between a's middle
     and b, ``late <= g + Eb/(1+nb)``. Beside the middle (g > 0), the box around both is longer than
     b by g and half of Ea. Where b holds the middle, it is longer than ``(1+nb) * late``, and by
     that much less Ea the other must be stretched. A single slot is beside the middle or on it.
+
+    `mine` is a's part of the crowd, `tilt` half of what b's part is larger.
     """
-    n, half = na + nb, (long + 1) / 2
     if cells:
-        return min(most, max(late, half) - half + nb / n * long)
-    beside = late + (nb * (long - 1) - na * (long + 1)) / (2 * n)
-    around = na / n * max(0.0, (1 + nb) * late - long)
-    return min(most, max(0.0, late - na / n * long, min(beside, around)))
+        half = 0.5 * (long + 1)
+        return min(most, max(late, half) - half + (1 - mine) * long)
+    beside = late + tilt * long - 0.5
+    around = mine * max(0.0, (1 + nb) * late - long)
+    return min(most, max(0.0, late - mine * long, min(beside, around)))
+
+
+@inner
+def add_near(
+    row: NDArray[np.uint8],
+    zone: NDArray[np.uint16],
+    count: NDArray[np.int32],
+    wide: NDArray[np.uint16],
+    first: int,
+    last: int,
+    na: int,
+    nb: int,
+    cells: bool,  # noqa: FBT001
+    atlas: Atlas,
+    widest: int,
+    limit: float,
+) -> float:
+    """Bound from space alone, in cells, the cost of a trajectory, given by its features."""
+    total, step, most, mine = 0.0, atlas.space_step, float(widest), na / (na + nb)
+    for begin in range(first, last, 16):
+        for f in range(begin, min(begin + 16, last)):
+            near = float(step * row[zone[f]])
+            total += count[f] * near_at(near, float(wide[f]), mine, cells, most)
+        if total > limit:
+            break
+    return total
 
 
 @inner
@@ -227,10 +279,11 @@ def add_late(
     """Bound from time alone, in slots, the cost of a trajectory of boxes with one other."""
     t0, t1, bins, total = boxes.t0, boxes.t1, boxes.bin, 0.0
     thin, step, most = atlas.thin_t + 1, atlas.time_step, float(longest)
+    mine, tilt = na / (na + nb), (nb - na) / (2 * (na + nb))
     for begin in range(start, end, 16):
         for i in range(begin, min(begin + 16, end)):
             late, long = float(step * row[bins[i]]), float(t1[i] - t0[i] - thin)
-            total += late_at(late, long, na, nb, cells, most)
+            total += late_at(late, long, mine, tilt, nb, cells, most)
         if total > limit:
             break
     return total
@@ -257,12 +310,14 @@ def bound_each(
     x0, x1, y0, y1, t0, t1 = boxes.x0, boxes.x1, boxes.y0, boxes.y1, boxes.t0, boxes.t1
     zone, bin_ = boxes.zone, boxes.bin
     thin, thin_t = atlas.thin_x + atlas.thin_y + 2, atlas.thin_t + 1
-    widest, longest, mine = float(scale.space), float(scale.time), na / (na + nb)
+    widest, longest = float(scale.space), float(scale.time)
+    mine, tilt = na / (na + nb), (nb - na) / (2 * (na + nb))
     for i in range(start, end):
         wide = float((x1[i] - x0[i]) + (y1[i] - y0[i]) - thin)
         long = float(t1[i] - t0[i] - thin_t)
         space = near_at(float(atlas.space_step * near[zone[i]]), wide, mine, cells, widest)
-        time = late_at(float(atlas.time_step * late[bin_[i]]), long, na, nb, cells, longest)
+        time = float(atlas.time_step * late[bin_[i]])
+        time = late_at(time, long, mine, tilt, nb, cells, longest)
         each[i - start] = scale.space_unit * space + scale.time_unit * time
 
 
@@ -280,54 +335,13 @@ def is_longer(
 
 
 @inner
-def add_up(
-    rows: NDArray[np.uint8],
-    features: Features,
-    first: int,
-    last: int,
-    crowd: int,
-    cells: NDArray[np.uint8],
-    atlas: Atlas,
-    most: int,
-    space: NDArray[np.int32],
+def add_times(
+    late: NDArray[np.uint8], bins: NDArray[np.uint16], start: int, end: int, limit: float
 ) -> int:
-    """Bound from space alone the cost of a trajectory, given by its features, with 64 others.
-
-    `cells` is 255 for those of the others who consist of cells, else 0. Fills `space`, one number
-    a lane, in steps of the atlas, and gives the least.
-    """
-    zone, count, wide, step = features.zone, features.count, features.wide, atlas.space_step
-    for lane in range(LANES):
-        space[lane] = 0
-    for f in range(first, last):
-        line, times, w = rows[zone[f]], count[f], np.int64(wide[f])
-        if w == 0:
-            for lane in range(LANES):
-                space[lane] += times * np.int32(line[lane])
-            continue
-        # At worst the other stands for one person only.
-        less = -(-(w * crowd) // ((1 + crowd) * step))
-        if less >= FAR:
-            flat = np.int32(min(most // step, max(0, w // step - less)))
-            for lane in range(LANES):
-                space[lane] += flat if cells[lane] else np.int32(0)
-            continue
-        floor, off = np.uint8(min(FAR, w // step, less + most // step)), np.uint8(less)
-        for lane in range(LANES):
-            value = max(line[lane], np.uint8(cells[lane] & floor), off)
-            space[lane] += times * np.int32(np.uint8(value - off))
-    least = space[0]
-    for lane in range(1, LANES):
-        least = min(least, space[lane])
-    return int(least)
-
-
-@inner
-def add_times(late: NDArray[np.uint8], bins: NDArray[np.uint16], limit: float) -> int:
     """Bound from time alone the cost of a trajectory, given by its bins, with one other."""
     total = 0
-    for begin in range(0, len(bins), 32):
-        for i in range(begin, min(begin + 32, len(bins))):
+    for begin in range(start, end, 32):
+        for i in range(begin, min(begin + 32, end)):
             total += late[bins[i]]
         if total > limit:
             break

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from incrowd.compiled import compiled
 from incrowd.errors import ArgumentError
-from incrowd.measure.bounds import LANES, is_longer
+from incrowd.measure.bounds import is_longer
 from incrowd.measure.effort import Boxes, Scale, parts
-from incrowd.measure.gather import ALL, Share
+from incrowd.measure.lines import LANES
 from incrowd.measure.pairs import World
+from incrowd.measure.scopes import ALL, Share
 from incrowd.measure.search import search
 from incrowd.measure.stretch import Stretch
 from incrowd.measure.world import boxes_of, lay_out, scale_for

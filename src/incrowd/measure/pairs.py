@@ -21,7 +21,9 @@ class World(NamedTuple):
     slots: Slots
     features: Features
     table: NDArray[np.uint8]
-    """The rows in space, 64 to a chunk: by chunk, zone and lane."""
+    """The rows in space, side by side: by stripe, zone and seat."""
+    clock: NDArray[np.uint8]
+    """The same in time: by stripe, bin and seat."""
     tops: NDArray[np.uint8]
     """For 64 chunks at a time, the least of each chunk."""
     rows: NDArray[np.uint8]

@@ -12,10 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.compiled import ONE, ZERO, compiled, inlined, inner
-from incrowd.measure.bounds import LANES, Slots
+from incrowd.measure.bounds import Slots
 from incrowd.measure.candidates import make_heap, shrink, sort
-from incrowd.measure.gather import SHORTER, Share, bins_of, gather, gather_longer, gather_shorter
+from incrowd.measure.gather import gather, lines_of
+from incrowd.measure.lines import LANES, STRIPES
+from incrowd.measure.longer import gather_longer
 from incrowd.measure.pairs import World, cheaper, evaluate
+from incrowd.measure.scopes import SHORTER, Share
+from incrowd.measure.shorter import gather_shorter, make_room
 
 __all__ = ["Found", "search", "unite"]
 
@@ -129,11 +133,15 @@ def _guess(query: int, scope: int, near: int, world: World) -> float:
         return np.inf
     home, chunks, keep = query // LANES, len(world.slots.node) // LANES, near + GUESSES
     heap, queries = make_heap(ONE, 2 * keep + LANES), np.full(1, query, np.int64)
-    bins, number = bins_of(queries, world)
-    alive, share = np.ones(1, np.bool_), Share(ZERO, ONE, np.full(1, np.inf))
+    lines, late = lines_of(queries, world)
+    alive, share = np.zeros((LANES, 1), np.bool_), Share(ZERO, ONE, np.full(1, np.inf))
+    room = make_room()
     first, last = max(0, home - 1), min(chunks, home + 2)
     for chunk in range(first, last):
-        gather_shorter(chunk, queries, alive, bins, number, scope, keep, share, world, heap)
+        stripe = chunk // LANES * STRIPES + chunk % STRIPES
+        alive[chunk % LANES, 0] = True
+        gather_shorter(stripe, queries, alive, lines, late, scope, keep, world, heap, room)
+        alive[chunk % LANES, 0] = False
     if scope != SHORTER:
         gather_longer(query, ZERO, scope, keep, first, last, share, world, heap)
     shrink(keep, ZERO, heap, world.slots.node)

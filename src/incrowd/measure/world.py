@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from incrowd.compiled import ZERO, compiled
 from incrowd.errors import ArgumentError
 from incrowd.measure.atlas import FAR, Atlas, draw
-from incrowd.measure.bounds import LANES, Features, Slots, count_features, fill_rows, only_cells
+from incrowd.measure.bounds import Features, Slots, count_features, fill_rows, only_cells
 from incrowd.measure.effort import Boxes, Scale
+from incrowd.measure.lines import LANES, STRIPES, WIDTH
 from incrowd.measure.pairs import World
 from incrowd.threads import on_threads
 
@@ -82,17 +83,17 @@ def lay_out(
     which = np.repeat(first[order] - slots.feature[:n], number[order])
     which += np.arange(len(which))
     laid = Features._make(column[which] for column in features)
-    wide, long = (drawn.zones, drawn.zones + drawn.bins) if bounds else (1, 1)
-    table = np.empty((size // LANES, wide, LANES), np.uint8)
-    table[-1] = FAR
-    rows = np.empty((size, long), np.uint8)
-    tops = np.full((-(-len(table) // LANES), drawn.zones, LANES), FAR, np.uint8)
+    zones, bins = (drawn.zones, drawn.bins) if bounds else (1, 1)
+    highs = -(-size // (LANES * LANES))
+    table, clock = (_table(STRIPES * highs, number) for number in (zones, bins))
+    rows = np.empty((size, zones + bins), np.uint8)
+    tops = np.full((highs, zones, LANES), FAR, np.uint8)
     if bounds:
         step = LANES * LANES  # no two threads write under the same chunk
         jobs = ((low, min(low + step, n)) for low in range(0, n, step))
 
         def fill(job: tuple[int, int]) -> None:
-            fill_rows(job[0], job[1], slots, laid, boxes, drawn, scale, table, tops, rows)
+            fill_rows(job[0], job[1], slots, laid, boxes, drawn, scale, table, clock, tops, rows)
 
         for _ in on_threads(threads, fill, jobs):
             pass
@@ -103,6 +104,7 @@ def lay_out(
         slots,
         laid,
         table,
+        clock,
         tops,
         rows,
         drawn,
@@ -110,6 +112,12 @@ def lay_out(
         people,
         bounds,
     )
+
+
+def _table(stripes: int, lines: int) -> NDArray[np.uint8]:
+    table = np.empty((stripes, lines, WIDTH), np.uint8)
+    table[-STRIPES:] = FAR  # not all seats of the last ones are taken
+    return table
 
 
 def scale_for(data: "Trajectories", stretch: "Stretch", *, bounds: bool) -> Scale:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from incrowd.compiled import compiled
 from incrowd.data.trajectories import Trajectories
 from incrowd.errors import ArgumentError
-from incrowd.measure.bounds import LANES
+from incrowd.measure.lines import LANES, STRIPE, WIDTH
 from incrowd.measure.stretch import Stretch
 from incrowd.measure.world import scale_for
 from incrowd.threads import cores
@@ -234,7 +234,8 @@ def fit(data: Trajectories, k: int, memory: str | int | None) -> dict[str, int]:
     for part in (1, 2, 4, 8, 16):
         listed = max(FEWEST, lists_for(people) // part)
         sizes = {"zones": ZONES // part, "bins": BINS // part, "listed": listed}
-        rows = people * (2 * sizes["zones"] + sizes["bins"])
+        rows = people * (sizes["zones"] + sizes["bins"])
+        rows += rows * WIDTH // (STRIPE * LANES)  # one by one, and side by side
         # Codes of places while the map is drawn, boxes and orders at the end.
         work = max(24 * samples, rows + 12 * listed * people + merged + 20 * samples)
         need = PROGRAM + 32 * samples + work

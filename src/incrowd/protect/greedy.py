@@ -194,6 +194,7 @@ def _seat(
             world.atlas,
             world.scale,
             world.table,
+            world.clock,
             world.tops,
             world.rows,
         )

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from incrowd.compiled import compiled
 from incrowd.measure.atlas import BINS, ZONES
-from incrowd.measure.bounds import LANES, Features, Slots
+from incrowd.measure.bounds import Features, Slots
 from incrowd.measure.effort import Boxes, Scale
-from incrowd.measure.gather import OLDER, SHORTER, Share
+from incrowd.measure.lines import LANES, STRIPES
+from incrowd.measure.scopes import OLDER, SHORTER, Share
 from incrowd.measure.search import Found, search, unite
 from incrowd.measure.world import lay_out, read_only
 from incrowd.protect.greedy import (
@@ -250,11 +251,12 @@ class Run:
             new[:alive] = old[:alive]
         lists = [column[:size] for column in standings[6:]]
         self.standings = Standings._make([*fresh[:6], *lists])
-        chunks = size // LANES
+        highs = -(-size // (LANES * LANES))
         self.world = world._replace(
             slots=slots,
-            table=world.table[:chunks],
-            tops=world.tops[: -(-chunks // LANES)],
+            table=world.table[: STRIPES * highs],
+            clock=world.clock[: STRIPES * highs],
+            tops=world.tops[:highs],
             rows=world.rows[:size],
         )
         plant(slots, self.standings)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from incrowd.compiled import ZERO, compiled, inlined, inner
 from incrowd.measure.atlas import FAR
-from incrowd.measure.bounds import LANES, Slots
+from incrowd.measure.bounds import Slots, lay_row
 from incrowd.measure.pairs import World, cheaper, evaluate
 from incrowd.measure.search import Found
 
@@ -248,10 +248,9 @@ def _resolve(slot: int, world: World, nodes: Nodes, standings: Standings) -> Non
 @compiled
 def squeeze(world: World, nodes: Nodes, standings: Standings) -> int:
     """Move the slots in use to the front, in their order; give their number."""
-    slots, table, tops, rows = world.slots, world.table, world.tops, world.rows
-    zones, used = table.shape[1], ZERO
+    slots, rows, used = world.slots, world.rows, ZERO
     if world.bounds:
-        tops[:] = FAR
+        world.tops[:] = FAR
     for slot in range(len(slots.node)):
         if slots.node[slot] < 0:
             continue
@@ -260,14 +259,9 @@ def squeeze(world: World, nodes: Nodes, standings: Standings) -> int:
             slots.node[slot] = -1
         nodes.slot[slots.node[used]] = used
         if world.bounds:
-            for z in range(rows.shape[1]):
-                rows[used, z] = rows[slot, z]
-            chunk, lane = used // LANES, used % LANES
-            for z in range(zones):
-                value = rows[used, z]
-                table[chunk, z, lane] = value
-                top = tops[chunk // LANES, z, chunk % LANES]
-                tops[chunk // LANES, z, chunk % LANES] = min(top, value)
+            if slot > used:
+                rows[used] = rows[slot]
+            lay_row(used, world.atlas.zones, world.table, world.clock, world.tops, rows)
         used += 1
     return used
 
