@@ -200,6 +200,7 @@ def measure(data: "Trajectories", options: argparse.Namespace) -> dict[str, Any]
         found["k-gap"] = timed("k-gap", lambda: gap_figures(data))
     reshape = {"reshape": options.reshape}
     limits = {"max_space": options.max_space, "max_time": options.max_time} | reshape
+    limits["suppress"] = options.what
     for part, ks, how in (
         ("accuracy", options.k, reshape),
         ("suppression", options.suppress, limits),
@@ -225,6 +226,8 @@ def threshold_figures(data: "Trajectories", options: argparse.Namespace) -> list
     pairs = {}
     for space, late in THRESHOLDS:
         how = {"max_space": space, "max_time": late, "reshape": options.reshape}
+        if space or late:
+            how["suppress"] = options.what
         name = " and ".join(
             f"{limit * unit:g} {short}"
             for limit, unit, short in (
@@ -263,7 +266,7 @@ def _hide(data: "Trajectories", k: int, journals: Path | None, **how: Any) -> in
     journal = None
     if journals:
         journals.mkdir(parents=True, exist_ok=True)
-        suppression = "-suppression" if "max_space" in how else ""
+        suppression = f"-suppressed-{how['suppress']}" if "suppress" in how else ""
         journal = journals / f"{len(data)}-people-k-{k}-{how['reshape']}{suppression}"
     with stages() as show:
         return incrowd.glove(data, k, checkpoint=journal, progress=show, **how)
@@ -294,10 +297,11 @@ def show(name: str, data: "Trajectories", found: dict[str, Any], options: Any) -
         space, late = options.max_space * data.frame.cell, options.max_time * data.frame.slot
         columns = beside(PAPER_SUPPRESSION.get(name, {}), found["suppression"])
         beyond = f"{space / 1000:g} km and {late / 3600:g} h"
-        table(f"What is published, with suppression beyond {beyond}", ACCURACY, columns)
+        title = f"What is published, with suppression of {options.what} beyond {beyond}"
+        table(title, ACCURACY, columns)
     if "thresholds" in found:
         columns = [(figures["name"], figures) for figures in found["thresholds"]]
-        table("Suppression beyond, k = 2", THRESHOLD, columns)
+        table(f"Suppression of {options.what} beyond, k = 2", THRESHOLD, columns)
     for title, curves in found.get("curves", {}).items():
         show_curves(title, curves)
     print("\n| step | time |\n|---|---|")
@@ -322,6 +326,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--max-space", type=int, default=150, help="in cells (150: 15 km)")
     parser.add_argument("--max-time", type=int, default=360, help="in slots (360: 6 h)")
     parser.add_argument("--reshape", default="split", help="split, union or none")
+    parser.add_argument("--what", default="boxes", help="what is suppressed: boxes or samples")
     parser.add_argument("--users", type=int, help="how many people a preset has")
     parser.add_argument("--seed", type=int, default=1, help="of a preset")
     parser.add_argument("--only", nargs="+", choices=PARTS + MORE, default=PARTS)

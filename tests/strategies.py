@@ -163,6 +163,7 @@ class Case(NamedTuple):
     reshape: str = "split"
     max_space: int | None = None
     max_time: int | None = None
+    suppress: str = "boxes"
 
 
 def boxes(*, cells=3, slots=8, longest=3):
@@ -253,14 +254,17 @@ def cases(draw, data, *, k=None, variant=None, suppress=None):
     found = draw(data)
     most = int(found.crowd.sum())
     suppress = draw(st.booleans()) if suppress is None else suppress
+    space = draw(st.sampled_from([None, 1, 2, 3, 4, 6, 200])) if suppress else None
+    time = draw(st.sampled_from([None, 1, 2, 4, 6, 8, 500])) if suppress else None
     return Case(
         found,
         draw(settings()),
         draw(st.integers(2, min(7, most))) if k is None else k,
         draw(st.sampled_from(["strict", "loose"])) if variant is None else variant,
         draw(st.sampled_from(["split", "union", "none"])),
-        draw(st.sampled_from([None, 1, 2, 3, 4, 6, 200])) if suppress else None,
-        draw(st.sampled_from([None, 1, 2, 4, 6, 8, 500])) if suppress else None,
+        space,
+        time,
+        draw(st.sampled_from(["boxes", "samples"])) if (space, time) != (None, None) else "boxes",
     )
 
 

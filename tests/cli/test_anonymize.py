@@ -127,6 +127,16 @@ class TestAnonymize:
         assert (settings["max_space"], settings["max_time"]) == (12, 45)
         assert "samples suppressed    none" not in out
 
+    def test_single_samples_may_be_suppressed(self, anonymize, calls):
+        words = ("--max-space", 1000, "--max-time", 60)
+        assert anonymize(*words)[0] == 0
+        boxes = read_manifest(calls / "release")
+        assert anonymize(*words, "--suppress", "samples", "--overwrite")[0] == 0
+        samples = read_manifest(calls / "release")
+        assert (boxes.settings["suppress"], samples.settings["suppress"]) == ("boxes", "samples")
+        lost = [one.losses["samples_suppressed"] for one in (boxes, samples)]
+        assert lost[0] > lost[1] > 0
+
     def test_a_threshold_beyond_everything_suppresses_nothing(self, anonymize):
         status, out, _ = anonymize("--max-space", "1e300", "--max-time", "1e300")
         assert status == 0
@@ -171,6 +181,7 @@ class TestWrongUse:
             (["--max-space", "nan"], "--max-space must be above 0, not nan"),
             (["--max-time", 0], "--max-time must be above 0, not 0"),
             (["--max-time", "inf"], "--max-time must be above 0, not inf"),
+            (["--suppress", "samples"], "--suppress samples needs --max-space or --max-time"),
             (["--max-space", 99], "--max-space 99 m is less than a cell of the grid (100 m)"),
             (["--max-time", 0.5], "--max-time 0.5 min is less than a slot of the grid (1 min)"),
             (["--record", "release/who.parquet"], "the private record must stay outside"),
@@ -200,7 +211,14 @@ class TestWrongUse:
         assert said == ["compiler"]
 
     @pytest.mark.parametrize(
-        "words", [["--k", "x"], ["--variant", "odd"], ["--reshape", "odd"], ["--format", "xls"]]
+        "words",
+        [
+            ["--k", "x"],
+            ["--variant", "odd"],
+            ["--reshape", "odd"],
+            ["--suppress", "odd"],
+            ["--format", "xls"],
+        ],
     )
     def test_is_2_where_the_word_is_unknown(self, anonymize, calls, words):
         status, out, err = anonymize(*words)

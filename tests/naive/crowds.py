@@ -33,11 +33,16 @@ def right(a, b, axes):
     return sum(max(a[end], b[end]) - a[end] for _, end in axes)
 
 
-def phi(a, b, na, nb, axes, most):
-    """Equations (4) and (7), clipped as in (2) and (3)."""
-    stretch = (left(a, b, axes) + right(a, b, axes)) * Fraction(na, na + nb) + (
+def stretched(a, b, na, nb, axes):
+    """Equations (4) and (7)."""
+    return (left(a, b, axes) + right(a, b, axes)) * Fraction(na, na + nb) + (
         left(b, a, axes) + right(b, a, axes)
     ) * Fraction(nb, na + nb)
+
+
+def phi(a, b, na, nb, axes, most):
+    """Equations (2) and (3)."""
+    stretch = stretched(a, b, na, nb, axes)
     return stretch / most if stretch <= most else Fraction(1)
 
 
@@ -126,23 +131,44 @@ def bounding(boxes):
     )
 
 
-def merge(longer, shorter, n_longer, n_shorter, settings=DEFAULTS):
-    """Give the generalized samples of both stages, in the order of the shorter's samples."""
+def merge(longer, shorter, n_longer, n_shorter, settings=DEFAULTS, limits=(None, None)):
+    """Give the generalized samples of both stages, in the order of the shorter's samples.
+
+    Where a sample and its match are stretched by more than the limits, the sample is left out.
+    Gives the number of these, too.
+    """
+
+    def too_far(a, b, na, nb):
+        """Tell whether merging two samples stretches them by more than a limit."""
+        return any(
+            most is not None and stretched(a, b, na, nb, axes) > most
+            for axes, most in zip((SPACE, TIME), limits, strict=True)
+        )
+
+    def matched(boxes, others, n, n_others):
+        """Find for each box which of the others it is merged with, or None."""
+        if not others:
+            return [None] * len(boxes)
+        targets = [cheapest(box, others, n, n_others, settings) for box in boxes]
+        pairs = zip(boxes, targets, strict=True)
+        return [None if too_far(box, others[j], n, n_others) else j for box, j in pairs]
+
+    def merged(others, boxes, targets):
+        """Stretch each of the others to hold the boxes that are merged with it."""
+        pairs = list(zip(boxes, targets, strict=True))
+        return [
+            bounding([other, *(box for box, to in pairs if to == j)])
+            for j, other in enumerate(others)
+        ]
+
     # Stage A: every sample of the longer goes to a sample of the shorter.
-    targets = [cheapest(box, shorter, n_longer, n_shorter, settings) for box in longer]
-    results = [
-        bounding([shorter[j], *(box for box, to in zip(longer, targets, strict=True) if to == j)])
-        for j in range(len(shorter))
-        if j in targets
-    ]
+    first = matched(longer, shorter, n_longer, n_shorter)
+    grown = merged(shorter, longer, first)
+    results = [grown[j] for j in range(len(shorter)) if j in first]
     # Stage B: what is left of the shorter goes to the results, as stage A left them.
-    rest = [shorter[j] for j in range(len(shorter)) if j not in targets]
-    both = n_longer + n_shorter
-    targets = [cheapest(box, results, n_shorter, both, settings) for box in rest]
-    return [
-        bounding([result, *(box for box, to in zip(rest, targets, strict=True) if to == j)])
-        for j, result in enumerate(results)
-    ]
+    rest = [shorter[j] for j in range(len(shorter)) if j not in first]
+    second = matched(rest, results, n_shorter, n_longer + n_shorter)
+    return merged(results, rest, second), (first + second).count(None)
 
 
 def exceeds(box, max_space, max_time):
@@ -213,10 +239,13 @@ def glove(
     reshape="split",
     max_space=None,
     max_time=None,
+    suppress="boxes",
     settings=DEFAULTS,
     crowd=None,
 ):
     """Algorithm 1, with the whole matrix."""
+    limits, none = (max_space, max_time), (None, None)
+    of_samples, of_boxes = {"boxes": (none, limits), "samples": (limits, none)}[suppress]
     crowd = crowd or [1] * len(people)
     alive = {
         i: Node(i, sorted(boxes, key=in_time), crowd[i], [i]) for i, (_, boxes) in enumerate(people)
@@ -239,9 +268,10 @@ def glove(
         cost, pair = min((cost, pair) for pair, cost in matrix.items())
         matrix = {other: cost for other, cost in matrix.items() if not set(other) & set(pair)}
         a, b = (alive.pop(index) for index in pair)
-        merged = merge(*by_length(a.boxes, b.boxes, a.crowd, b.crowd), settings)
-        kept = [box for box in merged if not exceeds(box, max_space, max_time)]
-        suppressed += len(merged) - len(kept)
+        both = by_length(a.boxes, b.boxes, a.crowd, b.crowd)
+        merged, left_out = merge(*both, settings, of_samples)
+        kept = [box for box in merged if not exceeds(box, *of_boxes)]
+        suppressed += left_out + len(merged) - len(kept)
         index = len(people) + len(merges)
         merges.append((*pair, cost))
         node = Node(

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import incrowd
 import naive
 import strategies
+from incrowd.errors import ArgumentError
 from incrowd.measure import atlas
 from incrowd.measure.stretch import Stretch
 from incrowd.protect import glove, run
@@ -33,6 +34,7 @@ def released(case, **how):
         reshape=case.reshape,
         max_space=case.max_space,
         max_time=case.max_time,
+        suppress=case.suppress,
         stretch=Stretch(*case.settings),
         **how,
     )
@@ -444,6 +446,42 @@ class TestSuppression:
             people_dropped=3,
             samples_dropped=3,
             boxes_suppressed=1,
+        )
+
+    @pytest.mark.parametrize(
+        ("told", "text"),
+        [
+            ({"suppress": "odd", "max_time": 5}, "must be one of"),
+            ({"suppress": "samples"}, "give max_space or max_time"),
+        ],
+    )
+    def test_is_refused_where_it_makes_no_sense(self, told, text):
+        with pytest.raises(ArgumentError, match=text):
+            incrowd.glove(strategies.crowded([at(0), at(1)]), **told)
+
+    def test_of_single_samples(self):
+        # Both go to 0; only the far one is left out, and what they share is published.
+        gloved = both([at(1, 30), at(0)], max_time=5, suppress="samples")
+        assert boxes(gloved) == [during((0, 2))]
+        assert gloved.losses == losses(samples_suppressed=1, boxes_suppressed=1)
+        assert boxes(both([at(1, 30), at(0)], max_time=5)) == []
+
+    def test_of_single_samples_lets_boxes_grow_on_both_sides(self):
+        gloved = both([at(0, 8), at(4)], max_time=5, suppress="samples")
+        assert boxes(gloved) == [during((0, 9))]
+        assert gloved.losses == NOTHING
+
+    def test_of_single_samples_in_the_second_stage(self):
+        # All go to 1. Of those to whom nobody came, 20 is too far away, and 3 is not.
+        gloved = both([at(0, 1, 2), at(1, 3, 20)], max_time=4, suppress="samples")
+        assert boxes(gloved) == [during((0, 4))]
+        assert gloved.losses == losses(samples_suppressed=1, boxes_suppressed=1)
+
+    def test_of_single_samples_may_leave_nothing(self):
+        gloved = both([at(0, 1), at(30, 40)], max_time=5, suppress="samples")
+        assert gloved.published == []
+        assert gloved.losses == losses(
+            people_emptied=2, people_dropped=2, samples_dropped=4, boxes_suppressed=4
         )
 
     def test_people_count_by_their_crowd_and_samples_once(self):

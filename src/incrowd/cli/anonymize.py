@@ -38,6 +38,7 @@ __all__ = ["anonymize", "itself", "lines_of", "stages"]
 
 Variant = StrEnum("Variant", ["strict", "loose"])
 Reshape = StrEnum("Reshape", ["split", "union", "none"])
+Suppress = StrEnum("Suppress", ["boxes", "samples"])
 Format = StrEnum("Format", ["parquet", "csv"])
 
 LEAST, MANY = 2, 1000
@@ -83,6 +84,13 @@ def anonymize(
         float | None,
         typer.Option(help="Suppress samples longer than this; the papers use 360.", metavar="MIN"),
     ] = None,
+    suppress: Annotated[
+        Suppress,
+        typer.Option(
+            help="What --max-space and --max-time drop. boxes: merged samples that are larger; "
+            "samples: only those that are stretched by more, so that more is left, and larger."
+        ),
+    ] = Suppress.boxes,
     at_most: AtMost = None,  # noqa: ARG001  these are read from the context
     cloak: CloakTo = None,  # noqa: ARG001
     metres: Metres = None,  # noqa: ARG001
@@ -127,7 +135,7 @@ def anonymize(
         files = {"format": form.value, "record": record, "overwrite": overwrite}
         _plainly(context, source, output, method.value, files, as_json=as_json)
         return
-    _refuse(k, max_space, max_time)
+    _refuse(k, max_space, max_time, suppress)
     import incrowd
     from incrowd.evaluate.publish import publish, refuse_places
 
@@ -148,6 +156,7 @@ def anonymize(
                 reshape=reshape.value,
                 max_space=space,
                 max_time=time,
+                suppress=suppress.value,
                 threads=source.reading["threads"],
                 memory=source.reading["memory"],
                 checkpoint=journal,
@@ -255,10 +264,12 @@ def _crowds(release: "Release") -> str:
     return f"{len(crowd):,} crowd{'' if len(crowd) == 1 else 's'} {size}"
 
 
-def _refuse(k: int, max_space: float | None, max_time: float | None) -> None:
+def _refuse(k: int, max_space: float | None, max_time: float | None, suppress: Suppress) -> None:
     """Refuse what makes no sense, whatever the data."""
     if k < LEAST:
         raise ArgumentError(f"--k must be at least {LEAST}, not {k}: alone, nobody hides")
+    if suppress is not Suppress.boxes and max_space is None and max_time is None:
+        raise ArgumentError(f"--suppress {suppress.value} needs --max-space or --max-time")
     for option, value in (("--max-space", max_space), ("--max-time", max_time)):
         if value is not None and not 0 < value < math.inf:
             raise ArgumentError(f"{option} must be above 0, not {value:g}")

@@ -40,7 +40,7 @@ Method = StrEnum(
     ],
 )
 OPTIONS = {
-    "glove": ("k", "variant", "reshape", "max_space", "max_time", "checkpoint"),
+    "glove": ("k", "variant", "reshape", "max_space", "max_time", "suppress", "checkpoint"),
     "filter": ("at_most",),
     "cloak": ("cloak",),
     "generalise": ("metres", "minutes"),

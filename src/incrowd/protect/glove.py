@@ -37,6 +37,7 @@ __all__ = ["Losses", "Release", "glove"]
 
 VARIANTS = ("strict", "loose")
 RESHAPES = ("split", "union", "none")
+SUPPRESSED = ("boxes", "samples")
 STEP = 500
 PATIENCE = 10.0
 """Merges are noted at least this often, in seconds; searching alone may take longer."""
@@ -44,8 +45,6 @@ FEWEST = 16
 """A list holds no fewer candidates than this, however little memory there is."""
 PROGRAM = 400 * 10**6
 """What Python and its libraries take before any data."""
-ANY = np.iinfo(np.int64).max
-"""A threshold that nothing exceeds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,8 @@ class Losses:
     samples_suppressed
         Samples of other people that lie in none of the boxes that are published for them.
     boxes_suppressed
-        Boxes that exceeded the thresholds when they were made.
+        Boxes that exceeded the thresholds when they were made; or, where single samples are
+        suppressed, those (of people or of crowds) that were left out of a merge.
     """
 
     people_dropped: int
@@ -110,6 +110,7 @@ def glove(
     reshape: str = "split",
     max_space: int | None = None,
     max_time: int | None = None,
+    suppress: str = "boxes",
     stretch: Stretch | None = None,
     threads: int | None = None,
     block: int | None = None,
@@ -135,6 +136,11 @@ def glove(
     max_space, max_time
         Suppression: merged samples wider than this many cells, or longer than this many slots,
         are dropped. The papers use 150 and 360 (15 km, 6 h).
+    suppress
+        ``"boxes"``: what is dropped is the merged sample, with all that was merged into it; none
+        is larger than the thresholds before overlaps are reshaped. ``"samples"``: only those
+        samples go that it takes a stretch of more than this to merge with their match. More is
+        left, and boxes can grow larger than the thresholds, a little with every merge.
     stretch
         How a stretch is measured: thresholds and weights.
     threads, block, bounds
@@ -157,7 +163,7 @@ def glove(
     >>> int(release.trajectories.crowd.min()), release.losses.people_dropped
     (2, 0)
     """
-    rules = _check(data, k, variant, reshape, max_space, max_time)
+    rules = _check(data, k, variant, reshape, max_space, max_time, suppress)
     stretch = stretch or Stretch()
     from incrowd.protect.journal import Journal
     from incrowd.protect.run import Run
@@ -168,6 +174,7 @@ def glove(
         "reshape": reshape,
         "max_space": max_space,
         "max_time": max_time,
+        "suppress": suppress,
         "stretch": asdict(stretch),
     }
     tell = progress or _silent
@@ -254,9 +261,11 @@ def _check(
     reshape: str,
     max_space: int | None,
     max_time: int | None,
+    suppress: str,
 ) -> Any:
     """Refuse what makes no sense before any work is done."""
     from incrowd.protect.greedy import Rules
+    from incrowd.protect.merging import ANY
 
     if k != int(k) or k < 2:  # noqa: PLR2004
         raise ArgumentError(f"k must be a whole number of at least 2, not {k!r}")
@@ -264,6 +273,10 @@ def _check(
         raise ArgumentError(f"the variant must be one of {VARIANTS}, not {variant!r}")
     if reshape not in RESHAPES:
         raise ArgumentError(f"reshape must be one of {RESHAPES}, not {reshape!r}")
+    if suppress not in SUPPRESSED:
+        raise ArgumentError(f"suppress must be one of {SUPPRESSED}, not {suppress!r}")
+    if suppress != "boxes" and max_space is None and max_time is None:
+        raise ArgumentError(f"to suppress {suppress}, give max_space or max_time")
     for name, value in (("max_space", max_space), ("max_time", max_time)):
         if value is not None and (value != int(value) or value < 1):
             raise ArgumentError(
@@ -278,8 +291,9 @@ def _check(
         int(k),
         variant == "loose",
         RESHAPES.index(reshape),
-        ANY if max_space is None else int(max_space),
-        ANY if max_time is None else int(max_time),
+        ANY if max_space is None else min(ANY, int(max_space)),
+        ANY if max_time is None else min(ANY, int(max_time)),
+        suppress == "samples",
     )
 
 

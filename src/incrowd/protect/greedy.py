@@ -62,6 +62,7 @@ class Rules(NamedTuple):
     reshape: int
     max_space: int
     max_time: int
+    each: bool
 
 
 class Log(NamedTuple):
@@ -114,6 +115,7 @@ def join(
         world.scale,
         rules.max_space,
         rules.max_time,
+        rules.each,
         rules.reshape,
         arena,
         used,

@@ -3,7 +3,8 @@
 Stage A takes every sample of the longer to its cheapest sample of the shorter. Stage B takes every
 sample of the shorter that nobody came to, to the cheapest of stage A's results; all of these
 matches are found before any is applied. Then boxes beyond the thresholds of suppression go, and
-what overlaps in time is reshaped.
+what overlaps in time is reshaped. Or suppression looks at each match by itself: a sample is left
+out if it takes a stretch beyond the thresholds to merge it, and nothing else is.
 """
 
 import numpy as np
@@ -11,9 +12,11 @@ import numpy as np
 from incrowd.compiled import ZERO, inlined, inner
 from incrowd.measure.effort import Boxes, Scale, nearest_sample, parts_at, time_at
 
-__all__ = ["NONE", "SPLIT", "UNION", "merge", "room"]
+__all__ = ["ANY", "NONE", "SPLIT", "UNION", "merge", "room"]
 
 SPLIT, UNION, NONE = 0, 1, 2
+ANY = 2**40
+"""A threshold that nothing exceeds."""
 
 
 @inner
@@ -62,6 +65,7 @@ def merge(
     scale: Scale,
     max_space: int,
     max_time: int,
+    each: bool,  # noqa: FBT001
     reshape: int,
     out: Boxes,
     at: int,
@@ -69,15 +73,17 @@ def merge(
     """Merge the longer trajectory (a) with the shorter (b), and write the result.
 
     Needs room for twice the samples of the shorter behind `at`. Fills neither `reach` nor `bin`.
+    `each` tells that the thresholds are for the stretch of each match, not for merged boxes.
 
     Returns
     -------
     The number of boxes written, and that of boxes suppressed.
     """
-    grown = _grow(a, a0, a1, na, b, b0, b1, nb, scale)
+    widest, longest = (max_space, max_time) if each else (ANY, ANY)
+    grown, lost = _grow(a, a0, a1, na, b, b0, b1, nb, scale, widest, longest)
     kept, number = ZERO, len(grown.t0)
     for i in range(number):
-        if (
+        if each or (
             grown.x1[i] - grown.x0[i] <= max_space
             and grown.y1[i] - grown.y0[i] <= max_space
             and grown.t1[i] - grown.t0[i] <= max_time
@@ -90,15 +96,43 @@ def merge(
         written = _union(grown, kept, out, at)
     else:
         written = _distinct(grown, kept, out, at)
-    return written, number - kept
+    return written, lost + number - kept
+
+
+@inner
+def _within(
+    a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int, widest: int, longest: int
+) -> bool:
+    """Tell whether the stretch of two samples, in space and in time, is within the thresholds."""
+    n, across = na + nb, np.int64(max(a.x1[i], b.x1[j])) - min(a.x0[i], b.x0[j])
+    along = np.int64(max(a.y1[i], b.y1[j])) - min(a.y0[i], b.y0[j])
+    around = np.int64(max(a.t1[i], b.t1[j])) - min(a.t0[i], b.t0[j])
+    ea = np.int64(a.x1[i]) - a.x0[i] + np.int64(a.y1[i]) - a.y0[i]
+    eb = np.int64(b.x1[j]) - b.x0[j] + np.int64(b.y1[j]) - b.y0[j]
+    ta, tb = np.int64(a.t1[i]) - a.t0[i], np.int64(b.t1[j]) - b.t0[j]
+    space, time = n * (across + along) - na * ea - nb * eb, n * around - na * ta - nb * tb
+    return bool(space <= n * widest and time <= n * longest)
 
 
 @inlined
-def _grow(  # noqa: C901
-    a: Boxes, a0: int, a1: int, na: int, b: Boxes, b0: int, b1: int, nb: int, scale: Scale
-) -> Boxes:
-    """Do both stages; give the boxes in the order of the shorter's samples."""
-    size = b1 - b0
+def _grow(  # noqa: C901, PLR0912
+    a: Boxes,
+    a0: int,
+    a1: int,
+    na: int,
+    b: Boxes,
+    b0: int,
+    b1: int,
+    nb: int,
+    scale: Scale,
+    widest: int,
+    longest: int,
+) -> tuple[Boxes, int]:
+    """Do both stages; give the boxes in the order of the shorter's samples.
+
+    Samples whose match takes a stretch beyond the thresholds are left out, and counted.
+    """
+    size, lost = b1 - b0, 0
     grown, met = room(size), np.zeros(size, np.bool_)
     for j in range(size):
         _copy(grown, j, b, b0 + j)
@@ -107,6 +141,9 @@ def _grow(  # noqa: C901
         while start < b1 and b.t0[start] < a.t0[i]:
             start += 1
         _, j = nearest_sample(a, i, na, b, b0, b1, start, nb, scale)
+        if not _within(a, i, na, b, j, nb, widest, longest):
+            lost += 1
+            continue
         _stretch(grown, j - b0, a, i)
         met[j - b0] = True
     match = np.full(size, -1, np.int64)
@@ -119,6 +156,9 @@ def _grow(  # noqa: C901
                 space, time = parts_at(grown, i, na + nb, grown, j, nb, scale)
                 if space + time < best:
                     best, match[j] = space + time, i
+        if match[j] < 0 or not _within(grown, match[j], na + nb, grown, j, nb, widest, longest):
+            match[j] = -1
+            lost += 1
     for j in range(size):
         if match[j] >= 0:
             _stretch(grown, match[j], grown, j)
@@ -127,7 +167,7 @@ def _grow(  # noqa: C901
         if met[j]:
             _copy(grown, number, grown, j)
             number += 1
-    return Boxes(
+    boxes = Boxes(
         grown.x0[:number],
         grown.x1[:number],
         grown.y0[:number],
@@ -138,6 +178,7 @@ def _grow(  # noqa: C901
         grown.zone[:number],
         grown.bin[:number],
     )
+    return boxes, lost
 
 
 @inner

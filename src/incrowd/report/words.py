@@ -33,6 +33,7 @@ SETTINGS = {
     "reshape": "samples that overlap in time",
     "max_space": "samples wider than this are dropped, in cells",
     "max_time": "samples longer than this are dropped, in slots",
+    "suppress": "what is dropped: boxes that are larger, or samples stretched by more",
     "version": "version of incrowd",
 }
 LOSSES = {
