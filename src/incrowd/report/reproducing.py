@@ -6,6 +6,8 @@ from typing import Any
 __all__ = ["commands_of", "versions_of"]
 
 Rows = list[tuple[str, str]]
+USUAL = {"variant": "strict", "reshape": "split", "suppress": "boxes"}
+"""What need not be said."""
 
 
 def commands_of(numbers: Mapping[str, Any]) -> str:
@@ -14,9 +16,11 @@ def commands_of(numbers: Mapping[str, Any]) -> str:
     k = settings.get("k")
     if numbers["settings"]["method"] == "GLOVE" and k is not None:
         how = f"--k {k}"
-        for name in ("variant", "reshape"):
-            if settings.get(name) not in (None, {"variant": "strict", "reshape": "split"}[name]):
-                how += f" --{name} {settings[name]}"
+        how += "".join(
+            f" --{name} {settings[name]}"
+            for name, usual in USUAL.items()
+            if settings.get(name) not in (None, usual)
+        )
         how += _thresholds(numbers)
         first = f"incrowd anonymize DATA {how} -o RELEASE --record WHO.parquet"
     else:
