@@ -40,7 +40,7 @@ def evaluate(a: int, b: int, world: World, most: float) -> tuple[int, int, bool]
 
     It is not if it exceeds `most`: then the numerator is what it costs at least.
     """
-    slots, scale, base, zones = world.slots, world.scale, len(world.base.t0), world.atlas.zones
+    slots, scale, base = world.slots, world.scale, len(world.base.t0)
     if not is_longer(a, b, slots.node, slots.start, slots.end):
         a, b = b, a
     a0, a1, b0, b1 = slots.start[a], slots.end[a], slots.start[b], slots.end[b]
@@ -49,16 +49,44 @@ def evaluate(a: int, b: int, world: World, most: float) -> tuple[int, int, bool]
     limit = np.int64(2) ** 62
     if most < 1 and scale.stop:
         limit = np.int64(most * n * whole * (1 + 1e-12)) + n
-    first, second = world.base, world.base
+    # Branches, not names: to give so many arrays another name costs more than a small sum.
     if a0 >= base:
-        first, a0, a1 = world.merged, a0 - base, a1 - base
-    if b0 >= base:
-        second, b0, b1 = world.merged, b0 - base, b1 - base
+        if b0 >= base:
+            top = _sum(
+                world.merged, a0 - base, a1 - base, world.merged, b0 - base, b1 - base,
+                a, b, limit, world,
+            )  # fmt: skip
+        else:
+            top = _sum(world.merged, a0 - base, a1 - base, world.base, b0, b1, a, b, limit, world)
+    elif b0 >= base:
+        top = _sum(world.base, a0, a1, world.merged, b0 - base, b1 - base, a, b, limit, world)
+    else:
+        top = _sum(world.base, a0, a1, world.base, b0, b1, a, b, limit, world)
+    return top, n * whole, top <= limit
+
+
+@inner
+def _sum(
+    first: Boxes,
+    a0: int,
+    a1: int,
+    second: Boxes,
+    b0: int,
+    b1: int,
+    a: int,
+    b: int,
+    limit: int,
+    world: World,
+) -> int:
+    """Add up what the longer (a) costs with the shorter (b), no further than the limit."""
+    slots, scale, zones = world.slots, world.scale, world.atlas.zones
+    na, nb = slots.crowd[a], slots.crowd[b]
+    n = na + nb
     if slots.cells[a] and slots.cells[b] and scale.small >= 1:
         space_step = scale.space_unit * world.atlas.space_step
         time_step = scale.time_unit * world.atlas.time_step
         near, late = world.rows[b, :zones], world.rows[b, zones:]
-        numerator = n * cost_of_cells(
+        return n * cost_of_cells(
             first,
             a0,
             a1,
@@ -73,20 +101,13 @@ def evaluate(a: int, b: int, world: World, most: float) -> tuple[int, int, bool]
             time_step,
             limit // n,
         )
-    else:
-        each = np.zeros(a1 - a0)
-        if world.bounds and scale.stop:
-            near, late, cells = world.rows[b, :zones], world.rows[b, zones:], slots.cells[b]
-            bound_each(first, a0, a1, na, near, late, nb, cells, world.atlas, scale, each)
-        if n <= scale.small:
-            numerator = cost(
-                np.int32, 2**31 - 1, first, a0, a1, na, second, b0, b1, nb, scale, limit, each
-            )
-        else:
-            numerator = cost(
-                np.int64, 2**62, first, a0, a1, na, second, b0, b1, nb, scale, limit, each
-            )
-    return numerator, n * whole, numerator <= limit
+    each = np.zeros(a1 - a0)
+    if world.bounds and scale.stop:
+        near, late, cells = world.rows[b, :zones], world.rows[b, zones:], slots.cells[b]
+        bound_each(first, a0, a1, na, near, late, nb, cells, world.atlas, scale, each)
+    if n <= scale.small:
+        return cost(np.int32, 2**31 - 1, first, a0, a1, na, second, b0, b1, nb, scale, limit, each)
+    return cost(np.int64, 2**62, first, a0, a1, na, second, b0, b1, nb, scale, limit, each)
 
 
 @inner
