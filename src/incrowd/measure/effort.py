@@ -28,6 +28,7 @@ __all__ = [
     "nearest_sample",
     "parts",
     "parts_at",
+    "space_at",
     "time_at",
 ]
 
@@ -77,23 +78,29 @@ class Scale(NamedTuple):
 
 
 @inner
-def time_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int, scale: Scale) -> int:
-    """Give what it costs in time alone to merge two samples, in slots."""
-    n, around = na + nb, max(a.t1[i], b.t1[j]) - min(a.t0[i], b.t0[j])
-    return min(n * scale.time, n * around - na * (a.t1[i] - a.t0[i]) - nb * (b.t1[j] - b.t0[j]))
+def time_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int) -> int:
+    """Give by how many slots two samples are stretched to be merged, times the crowd."""
+    around = max(a.t1[i], b.t1[j]) - min(a.t0[i], b.t0[j])
+    return (na + nb) * around - na * (a.t1[i] - a.t0[i]) - nb * (b.t1[j] - b.t0[j])
 
 
 @inner
-def parts_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int, scale: Scale) -> tuple[int, int]:
-    """Give what it costs in space and in time to merge two samples."""
-    n = na + nb
+def space_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int) -> int:
+    """Give by how many cells two samples are stretched to be merged, times the crowd."""
     ea = (a.x1[i] - a.x0[i]) + (a.y1[i] - a.y0[i])
     eb = (b.x1[j] - b.x0[j]) + (b.y1[j] - b.y0[j])
     u = (max(a.x1[i], b.x1[j]) - min(a.x0[i], b.x0[j])) + (
         max(a.y1[i], b.y1[j]) - min(a.y0[i], b.y0[j])
     )
-    space = min(n * scale.space, n * u - na * ea - nb * eb)
-    return scale.space_unit * space, scale.time_unit * time_at(a, i, na, b, j, nb, scale)
+    return (na + nb) * u - na * ea - nb * eb
+
+
+@inner
+def parts_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int, scale: Scale) -> tuple[int, int]:
+    """Give what it costs in space and in time to merge two samples."""
+    space = min((na + nb) * scale.space, space_at(a, i, na, b, j, nb))
+    time = min((na + nb) * scale.time, time_at(a, i, na, b, j, nb))
+    return scale.space_unit * space, scale.time_unit * time
 
 
 @inner

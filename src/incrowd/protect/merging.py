@@ -10,7 +10,7 @@ out if it takes a stretch beyond the thresholds to merge it, and nothing else is
 import numpy as np
 
 from incrowd.compiled import ZERO, inlined, inner
-from incrowd.measure.effort import Boxes, Scale, nearest_sample, parts_at, time_at
+from incrowd.measure.effort import Boxes, Scale, nearest_sample, parts_at, space_at, time_at
 
 __all__ = ["ANY", "NONE", "SPLIT", "UNION", "merge", "room"]
 
@@ -104,14 +104,8 @@ def _within(
     a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int, widest: int, longest: int
 ) -> bool:
     """Tell whether the stretch of two samples, in space and in time, is within the thresholds."""
-    n, across = na + nb, np.int64(max(a.x1[i], b.x1[j])) - min(a.x0[i], b.x0[j])
-    along = np.int64(max(a.y1[i], b.y1[j])) - min(a.y0[i], b.y0[j])
-    around = np.int64(max(a.t1[i], b.t1[j])) - min(a.t0[i], b.t0[j])
-    ea = np.int64(a.x1[i]) - a.x0[i] + np.int64(a.y1[i]) - a.y0[i]
-    eb = np.int64(b.x1[j]) - b.x0[j] + np.int64(b.y1[j]) - b.y0[j]
-    ta, tb = np.int64(a.t1[i]) - a.t0[i], np.int64(b.t1[j]) - b.t0[j]
-    space, time = n * (across + along) - na * ea - nb * eb, n * around - na * ta - nb * tb
-    return bool(space <= n * widest and time <= n * longest)
+    space, time = space_at(a, i, na, b, j, nb), time_at(a, i, na, b, j, nb)
+    return bool(space <= (na + nb) * widest and time <= (na + nb) * longest)
 
 
 @inlined
@@ -152,7 +146,10 @@ def _grow(  # noqa: C901, PLR0912
             continue
         best = np.int64(2) ** 62
         for i in range(size):
-            if met[i] and scale.time_unit * time_at(grown, i, na + nb, grown, j, nb, scale) < best:
+            if not met[i]:
+                continue
+            time = min((na + 2 * nb) * scale.time, time_at(grown, i, na + nb, grown, j, nb))
+            if scale.time_unit * time < best:
                 space, time = parts_at(grown, i, na + nb, grown, j, nb, scale)
                 if space + time < best:
                     best, match[j] = space + time, i

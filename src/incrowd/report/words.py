@@ -31,9 +31,9 @@ SETTINGS = {
     "k": "people a record, at least (k)",
     "variant": "variant",
     "reshape": "samples that overlap in time",
-    "max_space": "samples wider than this are dropped, in cells",
-    "max_time": "samples longer than this are dropped, in slots",
-    "suppress": "what is dropped: boxes that are larger, or samples stretched by more",
+    "max_space": "suppression begins at this width, in cells",
+    "max_time": "suppression begins at this length, in slots",
+    "suppress": "what is suppressed: boxes that are larger, or samples stretched by more",
     "version": "version of incrowd",
 }
 LOSSES = {
