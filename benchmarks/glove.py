@@ -27,7 +27,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from benchmarks.common import Run, dataset, machine, python
-from incrowd.measure.pairs import World, evaluate
+from incrowd.measure.pairs import EACH, World, evaluate
 
 if TYPE_CHECKING:
     from incrowd.data.trajectories import Trajectories
@@ -195,9 +195,9 @@ def length(seconds: float) -> str:
 
 def _evaluate_all(a: NDArray[np.int64], b: NDArray[np.int64], world: World) -> int:
     """Compute the cost of pairs, each to its end."""
-    total = 0
+    total, each = 0, np.empty(EACH)
     for i in range(len(a)):
-        numerator, _, _ = evaluate(a[i], b[i], world, np.inf)
+        numerator, _, _ = evaluate(a[i], b[i], world, np.inf, each)
         total += numerator
     return total
 

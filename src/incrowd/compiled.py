@@ -1,8 +1,8 @@
 """How kernels are compiled, and the names of the arrays that they take.
 
-Every kernel is decorated with `compiled`, `inner` or `inlined`, so that they all release the
-interpreter's lock (blocks of people are worked on by several threads) and are kept on disk between
-runs (a small dataset should not wait for the compiler twice).
+Every kernel is decorated with `compiled`, `inner`, `light` or `inlined`, so that they all release
+the interpreter's lock (blocks of people are worked on by several threads) and are kept on disk
+between runs (a small dataset should not wait for the compiler twice).
 
 What is kept is renewed when the file of the kernel that Python calls changes, and not when an inner
 kernel in another file does. Whoever changes an inner kernel removes the ``*.nbi`` files in
@@ -28,6 +28,7 @@ __all__ = [
     "inlined",
     "inner",
     "is_kept",
+    "light",
     "ones",
 ]
 
@@ -58,7 +59,17 @@ def inner(kernel: Kernel) -> Kernel:
     Without the two wrappers that make it callable from elsewhere, which take longer to compile
     than most of these kernels themselves; and not kept on disk, where its callers have it already.
     """
-    return cast("Kernel", njit(nogil=True, **_BARE)(kernel))
+    return cast("Kernel", njit(nogil=True, **_BARE | {"_nrt": True})(kernel))
+
+
+def light(kernel: Kernel) -> Kernel:
+    """Compile a kernel that only other kernels call, and that makes no arrays.
+
+    It does not count who holds the arrays that it is given, or takes parts of: its caller does.
+    Where several threads count the same arrays, counting takes longer than many a kernel. So it
+    can give arrays back to light kernels only.
+    """
+    return cast("Kernel", njit(nogil=True, **_BARE | {"_nrt": False})(kernel))
 
 
 def inlined(kernel: Kernel) -> Kernel:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.compiled import compiled, inner
+from incrowd.compiled import compiled, inner, light
 from incrowd.measure.atlas import Atlas, row_of
 from incrowd.measure.effort import Boxes, Scale
 from incrowd.measure.lines import LANES, seat_of
@@ -68,6 +68,9 @@ class Slots(NamedTuple):
     home: NDArray[np.uint16]
     at_home: NDArray[np.float32]
     """The zone of the first feature, and what part of the samples lies there (0: they are wide)."""
+    homes: NDArray[np.uint16]
+    share: NDArray[np.float32]
+    """Of merged ones: the regions with most corners, and what part of all (see `corners`)."""
 
 
 class Features(NamedTuple):
@@ -81,7 +84,7 @@ class Features(NamedTuple):
     wide: NDArray[np.uint16]
 
 
-@inner
+@light
 def wide_at(boxes: Boxes, i: int, atlas: Atlas) -> tuple[int, int]:
     """Tell how much wider than a cell a box is, in space and in time."""
     space = (boxes.x1[i] - boxes.x0[i]) + (boxes.y1[i] - boxes.y0[i])
@@ -89,7 +92,7 @@ def wide_at(boxes: Boxes, i: int, atlas: Atlas) -> tuple[int, int]:
     return space - atlas.thin_x - atlas.thin_y - 2, time - atlas.thin_t - 1
 
 
-@inner
+@light
 def only_cells(boxes: Boxes, start: int, end: int, atlas: Atlas) -> bool:
     """Tell whether no sample is wider than a cell, in space or in time."""
     for i in range(start, end):
@@ -131,7 +134,7 @@ def count_features(
     return number
 
 
-@inner
+@light
 def set_home(slot: int, slots: Slots, features: Features) -> None:
     """Note where most of a trajectory's samples lie."""
     first, length = slots.feature[slot], slots.end[slot] - slots.start[slot]
@@ -160,7 +163,7 @@ def set_row(
     lay_row(slot, atlas.zones, table, clock, tops, rows)
 
 
-@inner
+@light
 def lay_row(
     slot: int,
     zones: int,
@@ -201,7 +204,7 @@ def fill_rows(
         set_row(slot, boxes, start, end, crowd, atlas, scale, table, clock, tops, rows)
 
 
-@inner
+@light
 def near_at(near: float, wide: float, mine: float, cells: bool, most: float) -> float:  # noqa: FBT001
     """Bound what a box costs in space that contains a cell from which `near` is known.
 
@@ -210,7 +213,7 @@ def near_at(near: float, wide: float, mine: float, cells: bool, most: float) -> 
     return min(most, max(near, wide if cells else mine * wide) - mine * wide)
 
 
-@inner
+@light
 def late_at(
     late: float,
     long: float,
@@ -237,7 +240,7 @@ def late_at(
     return min(most, max(0.0, late - mine * long, min(beside, around)))
 
 
-@inner
+@light
 def add_near(
     row: NDArray[np.uint8],
     zone: NDArray[np.uint16],
@@ -263,7 +266,7 @@ def add_near(
     return total
 
 
-@inner
+@light
 def add_late(
     row: NDArray[np.uint8],
     boxes: Boxes,
@@ -289,7 +292,7 @@ def add_late(
     return total
 
 
-@inner
+@light
 def bound_each(
     boxes: Boxes,
     start: int,
@@ -321,7 +324,7 @@ def bound_each(
         each[i - start] = scale.space_unit * space + scale.time_unit * time
 
 
-@inner
+@light
 def is_longer(
     a: int,
     b: int,
@@ -334,7 +337,7 @@ def is_longer(
     return bool(mine > other or (mine == other and node[a] < node[b]))
 
 
-@inner
+@light
 def add_times(
     late: NDArray[np.uint8], bins: NDArray[np.uint16], start: int, end: int, limit: float
 ) -> int:

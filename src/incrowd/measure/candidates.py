@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.compiled import inner
+from incrowd.compiled import inner, light
 
 __all__ = ["Heap", "make_heap", "push", "shrink", "sort"]
 
@@ -37,13 +37,13 @@ def make_heap(number: int, size: int) -> Heap:
     )
 
 
-@inner
+@light
 def before(v: float, s: int, w: float, t: int, node: NDArray[np.int64]) -> bool:
     """Tell whether candidate (v, s) comes before (w, t): cheaper, or as cheap and older."""
     return v < w or (v == w and node[s] < node[t])
 
 
-@inner
+@light
 def select(
     value: NDArray[np.float64],
     slot: NDArray[np.int32],
@@ -74,7 +74,7 @@ def select(
             return
 
 
-@inner
+@light
 def sort(
     value: NDArray[np.float64],
     slot: NDArray[np.int32],
@@ -109,7 +109,7 @@ def sort(
                 root = child
 
 
-@inner
+@light
 def push(v: float, s: int, keep: int, q: int, heap: Heap, node: NDArray[np.int64]) -> None:
     """Take in a candidate; when there is no more room, keep only the first ones."""
     count = heap.count[q]
@@ -119,7 +119,7 @@ def push(v: float, s: int, keep: int, q: int, heap: Heap, node: NDArray[np.int64
         shrink(keep, q, heap, node)
 
 
-@inner
+@light
 def shrink(keep: int, q: int, heap: Heap, node: NDArray[np.int64]) -> None:
     """Keep the first candidates of a query; whoever is left out is behind the last one kept."""
     if heap.count[q] <= keep:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.compiled import inner
+from incrowd.compiled import light
 
 __all__ = [
     "Boxes",
@@ -77,14 +77,14 @@ class Scale(NamedTuple):
     """Up to which crowd, of both together, efforts and distances fit in 32 bits."""
 
 
-@inner
+@light
 def time_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int) -> int:
     """Give by how many slots two samples are stretched to be merged, times the crowd."""
     around = max(a.t1[i], b.t1[j]) - min(a.t0[i], b.t0[j])
     return (na + nb) * around - na * (a.t1[i] - a.t0[i]) - nb * (b.t1[j] - b.t0[j])
 
 
-@inner
+@light
 def space_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int) -> int:
     """Give by how many cells two samples are stretched to be merged, times the crowd."""
     ea = (a.x1[i] - a.x0[i]) + (a.y1[i] - a.y0[i])
@@ -95,7 +95,7 @@ def space_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int) -> int:
     return (na + nb) * u - na * ea - nb * eb
 
 
-@inner
+@light
 def parts_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int, scale: Scale) -> tuple[int, int]:
     """Give what it costs in space and in time to merge two samples."""
     space = min((na + nb) * scale.space, space_at(a, i, na, b, j, nb))
@@ -103,7 +103,7 @@ def parts_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int, scale: Scale)
     return scale.space_unit * space, scale.time_unit * time
 
 
-@inner
+@light
 def nearest_sample(
     a: Boxes, i: int, na: int, b: Boxes, start: int, end: int, at: int, nb: int, scale: Scale
 ) -> tuple[int, int]:
@@ -133,7 +133,7 @@ def nearest_sample(
     return best, where
 
 
-@inner
+@light
 def _effort_of_cells(
     x: int,
     y: int,
@@ -152,7 +152,7 @@ def _effort_of_cells(
     return np.int32(away + np.int32(space_unit * min(widest, apart)))
 
 
-@inner
+@light
 def cost_of_cells(  # noqa: C901, PLR0912
     a: Boxes,
     a0: int,
@@ -214,7 +214,7 @@ def cost_of_cells(  # noqa: C901, PLR0912
     return total + left
 
 
-@inner
+@light
 def _effort(
     number: Any,
     left: int,
@@ -249,7 +249,7 @@ def _effort(
     return number(time + number(space_unit * min(widest, number(space - extent))))
 
 
-@inner
+@light
 def cost(  # noqa: C901, PLR0912
     number: Any,
     most: int,
@@ -268,9 +268,9 @@ def cost(  # noqa: C901, PLR0912
     """Add up the cheapest efforts of a's samples (the longer) among b's.
 
     `number` is the type to compute with, 32 bits where that is enough, and `most` the largest of
-    them. `least_each` tells what each sample costs at least, divided by the crowd. As soon as the
-    sum exceeds the limit, with those that were not looked at yet at their least, it is given up,
-    and what it is at least is given back.
+    them. `least_each` tells what the first samples cost at least, divided by the crowd. As soon as
+    the sum exceeds the limit, with those that were not looked at yet at their least, it is given
+    up, and what it is at least is given back.
     """
     x0, x1, y0, y1, t0, t1, reach = b.x0, b.x1, b.y0, b.y1, b.t0, b.t1, b.reach
     n, mine, other = number(na + nb), number(na), number(nb)
@@ -339,7 +339,8 @@ def cost(  # noqa: C901, PLR0912
                     break
                 high_end = min(b1, high_end + STRIDE)
         total += best
-        rest -= least_each[i - a0]
+        if i - a0 < len(least_each):
+            rest -= least_each[i - a0]
         # Lowered by more than it can be wrong.
         if total + n * (rest * (1 - 1e-9) - 1) > limit:
             return max(limit + 1, total + np.int64(n * (rest * (1 - 1e-9) - 1)))
@@ -348,7 +349,7 @@ def cost(  # noqa: C901, PLR0912
     return total
 
 
-@inner
+@light
 def parts(
     a: Boxes, a0: int, a1: int, na: int, b: Boxes, b0: int, b1: int, nb: int, scale: Scale
 ) -> tuple[int, int]:

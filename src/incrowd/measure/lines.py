@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.compiled import inlined, inner
+from incrowd.compiled import inlined, inner, light
 from incrowd.measure.atlas import FAR, Atlas
 from incrowd.measure.effort import Boxes, Scale
 
@@ -70,7 +70,7 @@ class Lines(NamedTuple):
     extra: NDArray[np.int64]
 
 
-@inner
+@light
 def seat_of(slot: int) -> tuple[int, int]:
     """Tell in which stripe of the table a slot is, and where in its lines."""
     chunk = slot // LANES
@@ -94,7 +94,7 @@ def make_lines(queries: int, number: int, samples: int) -> Lines:
     )
 
 
-@inner
+@light
 def _close(lines: Lines, block: int, used: int) -> int:
     """End a block, with lines that count nothing to make it even; give where it ends."""
     while used % AT_ONCE:
@@ -104,7 +104,7 @@ def _close(lines: Lines, block: int, used: int) -> int:
     return used
 
 
-@inner
+@light
 def _add(
     lines: Lines, block: int, used: int, load: int, line: int, times: int, off: int, cells: int
 ) -> tuple[int, int, int]:
@@ -120,7 +120,7 @@ def _add(
     return block, used, load
 
 
-@inner
+@light
 def space_lines(
     q: int,
     zone: NDArray[np.uint16],
@@ -149,7 +149,7 @@ def space_lines(
     lines.first[q + 1], lines.extra[q] = block + 1, extra
 
 
-@inner
+@light
 def time_lines(
     q: int,
     boxes: Boxes,
@@ -191,7 +191,7 @@ def _left(value: Any, off: Any, times: Any) -> Any:
     return np.uint16(np.uint16(np.uint8(max(value, off) - off)) * times)
 
 
-@inner
+@light
 def add_lines(
     table: NDArray[np.uint8],
     begin: int,

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from incrowd.compiled import inner
+from incrowd.compiled import light
 from incrowd.measure.effort import CELLS, Boxes, Scale
 from incrowd.measure.effort import _effort_of_cells as effort
 
 __all__ = ["nearest_cell"]
 
 
-@inner
+@light
 def nearest_cell(  # noqa: C901, PLR0912
     boxes: Boxes, i: int, b0: int, b1: int, at: int, scale: Scale
 ) -> int:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.compiled import inner
+from incrowd.compiled import light
 
 __all__ = ["ALL", "OLDER", "SHORTER", "Share", "meets"]
 
@@ -14,7 +14,7 @@ ALL, SHORTER, OLDER = 0, 1, 2
 
 
 class Share(NamedTuple):
-    """What one thread does of a search: every so many slots, from the first of its own on."""
+    """What one thread does of a search: every so many chunks, or stripes, from its own first on."""
 
     part: int
     parts: int
@@ -22,7 +22,7 @@ class Share(NamedTuple):
     """What the nearest of each query cost at most, as far as any of the threads knows."""
 
 
-@inner
+@light
 def meets(
     query: int,
     other: int,

@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.compiled import ONE, ZERO, compiled, inlined, inner
+from incrowd.compiled import ONE, ZERO, compiled, inlined, light
 from incrowd.measure.bounds import Slots
 from incrowd.measure.candidates import make_heap, shrink, sort
 from incrowd.measure.gather import gather, lines_of
 from incrowd.measure.lines import LANES, STRIPES
 from incrowd.measure.longer import gather_longer
-from incrowd.measure.pairs import World, cheaper, evaluate
+from incrowd.measure.pairs import EACH, World, cheaper, evaluate
 from incrowd.measure.scopes import SHORTER, Share
 from incrowd.measure.shorter import gather_shorter, make_room
 
@@ -85,7 +85,7 @@ def search(
         np.full(number, np.int64(2) ** 62),
     )
     # With a limit from the start there is no need to narrow it, only to search once.
-    room = keep if most == np.inf else max(keep, ROOM)
+    room, each = keep if most == np.inf else max(keep, ROOM), np.empty(EACH)
     heap = make_heap(number, 2 * room + LANES)
     for q in range(number):
         heap.limit[q] = most
@@ -100,7 +100,9 @@ def search(
         exact = np.zeros(len(value), np.bool_)
         sort(value, slot, ZERO, count, slots.node)
         rest, rest_node = heap.rest[q], heap.rest_node[q]
-        done = _try(queries[q], ZERO, count, value, slot, exact, q, most, share.best, found, world)
+        done = _try(
+            queries[q], ZERO, count, value, slot, exact, q, most, share.best, found, world, each
+        )  # fmt: skip
         worst, node = _worst(q, most, share.best, found)
         if not done and (
             rest < worst or (rest == worst and node >= 0 and (worst > 0 or rest_node <= node))
@@ -120,6 +122,7 @@ def search(
                 share,
                 found,
                 world,
+                each,
             )
             rest, rest_node = worst, np.int64(2) ** 62
         _keep(q, keep, value, slot, exact, count, rest, rest_node, found, slots)
@@ -147,18 +150,20 @@ def _guess(query: int, scope: int, near: int, world: World) -> float:
     shrink(keep, ZERO, heap, world.slots.node)
     count = heap.count[0]
     sort(heap.value[0], heap.slot[0], ZERO, count, world.slots.node)
-    costs = np.full(near, np.inf)
+    costs, each = np.full(near, np.inf), np.empty(EACH)
     for c in range(count):
         if heap.value[0, c] > costs[near - 1]:
             break
-        top, bottom, whole = evaluate(query, np.int64(heap.slot[0, c]), world, costs[near - 1])
+        top, bottom, whole = evaluate(
+            query, np.int64(heap.slot[0, c]), world, costs[near - 1], each
+        )
         if whole and top / bottom < costs[near - 1]:
             costs[near - 1] = top / bottom
             costs.sort()
     return costs[near - 1]
 
 
-@inner
+@light
 def _try(
     query: int,
     begin: int,
@@ -171,6 +176,7 @@ def _try(
     best: NDArray[np.float64],
     found: Found,
     world: World,
+    each: NDArray[np.float64],
 ) -> bool:
     """Compute exact costs, in order, until no candidate can come before the nearest found.
 
@@ -181,7 +187,7 @@ def _try(
         worst, node = _worst(q, most, best, found)
         if value[c] > worst or (value[c] == 0 and worst == 0 and node < slots.node[slot[c]]):
             return True
-        top, bottom, whole = evaluate(query, np.int64(slot[c]), world, worst)
+        top, bottom, whole = evaluate(query, np.int64(slot[c]), world, worst, each)
         value[c], exact[c] = top / bottom, whole
         if not whole or value[c] > most:
             continue
@@ -199,7 +205,7 @@ def _try(
     return False
 
 
-@inner
+@light
 def _worst(q: int, most: float, best: NDArray[np.float64], found: Found) -> tuple[float, int]:
     """Give the cost and the node of the last of the nearest; `most` while there are too few.
 
@@ -214,7 +220,7 @@ def _worst(q: int, most: float, best: NDArray[np.float64], found: Found) -> tupl
     return (elsewhere, np.int64(2) ** 62) if elsewhere < worst else (worst, node)
 
 
-@inner
+@light
 def _ahead(node: int, top: int, bottom: int, q: int, place: int, found: Found) -> bool:
     """Tell whether a pair comes before the one at a place among the nearest."""
     if found.near[q, place] < 0:
@@ -239,6 +245,7 @@ def _all(
     share: Share,
     found: Found,
     world: World,
+    each: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.bool_], int]:
     """Go on with all candidates that may still be near, where the first ones did not suffice."""
     slots = world.slots
@@ -261,7 +268,10 @@ def _all(
             both_value[total], both_slot[total] = v, s
             total += 1
     sort(both_value, both_slot, count, total, slots.node)
-    _try(query, count, total, both_value, both_slot, both_exact, q, most, share.best, found, world)
+    _try(
+        query, count, total, both_value, both_slot, both_exact, q, most, share.best, found, world,
+        each,
+    )  # fmt: skip
     return both_value, both_slot, both_exact, total
 
 

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.compiled import ZERO, inlined, inner
+from incrowd.compiled import ZERO, inlined, inner, light
 from incrowd.measure.bounds import SAFE, add_late, add_times, is_longer
 from incrowd.measure.candidates import Heap, push
-from incrowd.measure.effort import Boxes
+from incrowd.measure.corners import corner_sum
 from incrowd.measure.lines import LANES, STRIPE, STRIPES, WIDTH, Lines, add_lines
-from incrowd.measure.pairs import World
+from incrowd.measure.pairs import World, samples_of
 from incrowd.measure.scopes import meets
 
 __all__ = ["Room", "gather_shorter", "make_room"]
@@ -48,7 +48,7 @@ def make_room() -> Room:
     )
 
 
-@inner
+@light
 def gather_shorter(
     stripe: int,
     queries: NDArray[np.int64],
@@ -65,7 +65,7 @@ def gather_shorter(
 
     `alive` tells for each of 64 chunks, and each query, whether there may be any.
     """
-    slots, scale, base, number = world.slots, world.scale, len(world.base.t0), room.number
+    slots, scale, number = world.slots, world.scale, room.number
     first = stripe // STRIPES * LANES + stripe % STRIPES  # the first chunk
     places = min(STRIPE, (len(slots.node) // LANES - first + STRIPES - 1) // STRIPES)
     for place in range(places):
@@ -85,19 +85,10 @@ def gather_shorter(
         worth = MANY if slots.cells[query] else SOME
         if world.bounds:
             _add_runs(world.clock[stripe], worth, late, q, room.late, room)
-        if slots.start[query] >= base:
-            _push_left(
-                query, q, first, places, most, whole, worth, keep, world.merged, base,
-                world, heap, room,
-            )  # fmt: skip
-        else:
-            _push_left(
-                query, q, first, places, most, whole, worth, keep, world.base, ZERO,
-                world, heap, room,
-            )  # fmt: skip
+        _push_left(query, q, first, places, most, whole, worth, keep, world, heap, room)
 
 
-@inner
+@light
 def _strike_out(
     query: int, first: int, places: int, most: float, scope: int, world: World, room: Room
 ) -> None:
@@ -119,7 +110,7 @@ def _strike_out(
             number[place] += left[seat]
 
 
-@inner
+@light
 def _push_left(
     query: int,
     q: int,
@@ -129,20 +120,13 @@ def _push_left(
     whole: float,
     worth: int,
     keep: int,
-    boxes: Boxes,
-    shift: int,
     world: World,
     heap: Heap,
     room: Room,
 ) -> None:
     """Take in those who are left, if time does not cost too much either."""
-    # Small things are taken out of the world first: to hand it on whole would cost more than
-    # what is done with it.
-    slots, scale, atlas, rows = world.slots, world.scale, world.atlas, world.rows
-    cells, crowd, node, bounds = slots.cells, slots.crowd, slots.node, world.bounds
-    start, end = slots.start[query] - shift, slots.end[query] - shift
-    space_unit, time_unit = scale.space_unit * atlas.space_step, scale.time_unit
-    zones, step, limits = atlas.zones, atlas.time_step, heap.limit
+    unit, time_unit = world.scale.space_unit * world.atlas.space_step, world.scale.time_unit
+    step, limits, node = world.atlas.time_step, heap.limit, world.slots.node
     for place in range(places):
         if room.number[place] == 0:
             continue
@@ -152,24 +136,46 @@ def _push_left(
             if not room.left[seat]:
                 continue
             total = 0.0
-            if bounds:
-                total = float(space_unit * room.near[seat])
+            if world.bounds:
+                total = float(unit * room.near[seat])
                 allowed = (most - total) / time_unit if time_unit else np.inf
                 time = float(step * room.late[seat]) if known else 0.0
                 if time > allowed:
                     continue
-                late = rows[other, zones:]
-                if not cells[query]:
-                    time = add_late(
-                        late, boxes, start, end, crowd[query], crowd[other], cells[other], atlas,
-                        scale.time, allowed,
-                    )  # fmt: skip
-                elif not known:
-                    time = float(step * add_times(late, boxes.bin, start, end, allowed / step))
-                total += time_unit * time
+                total = _bound(query, other, total, time, known, most, allowed, world)
             value = max(0.0, total / whole * SAFE)
             if value <= limits[q]:
                 push(value, other, keep, q, heap, node)
+
+
+@inlined
+def _bound(
+    query: int,
+    other: int,
+    space: float,
+    time: float,
+    known: bool,  # noqa: FBT001
+    most: float,
+    allowed: float,
+    world: World,
+) -> float:
+    """Bound the cost of a trajectory with one shorter one, of which bounds are known already.
+
+    `known` tells whether that in time is.
+    """
+    slots, scale, atlas, base = world.slots, world.scale, world.atlas, len(world.base.t0)
+    na, nb = slots.crowd[query], slots.crowd[other]
+    boxes, start, end = samples_of(query, world)
+    if len(world.corners) and slots.start[query] >= base and slots.start[other] >= base:
+        row = world.corners[other]
+        return corner_sum(row, world.marks, start, end, na, nb, world.plane, scale, most)
+    late, step = world.rows[other, atlas.zones :], atlas.time_step
+    if not slots.cells[query]:
+        cells = slots.cells[other]
+        time = add_late(late, boxes, start, end, na, nb, cells, atlas, scale.time, allowed)
+    elif not known:
+        time = float(step * add_times(late, boxes.bin, start, end, allowed / step))
+    return space + scale.time_unit * time
 
 
 @inlined

@@ -9,9 +9,11 @@ from incrowd.compiled import ZERO, compiled
 from incrowd.errors import ArgumentError
 from incrowd.measure.atlas import FAR, Atlas, draw
 from incrowd.measure.bounds import Features, Slots, count_features, fill_rows, only_cells
+from incrowd.measure.corners import HOMES, MARKS
 from incrowd.measure.effort import Boxes, Scale
 from incrowd.measure.lines import LANES, STRIPES, WIDTH
 from incrowd.measure.pairs import World
+from incrowd.measure.plane import cut, row_length
 from incrowd.threads import on_threads
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ def lay_out(
     k: int | None = None,
     frozen: bool = False,
     bounds: bool = True,
+    regions: int = 0,
     **atlas: Any,
 ) -> World:
     """Lay trajectories out for searching.
@@ -45,6 +48,9 @@ def lay_out(
         Whether full ones are left out altogether.
     bounds
         Whether bounds are used; without them, everybody is tried.
+    regions
+        How many regions there are for the corners of merged trajectories, at most; 0 if nothing
+        will be merged, or not for long.
     atlas
         How many zones and bins there are at most.
     """
@@ -72,6 +78,8 @@ def lay_out(
         features=np.zeros(size, np.int64),
         home=np.zeros(size, np.uint16),
         at_home=np.zeros(size, np.float32),
+        homes=np.zeros((size, HOMES), np.uint16),
+        share=np.zeros((size, HOMES), np.float32),
     )
     slots.node[:n] = order
     slots.start[:n], slots.end[:n] = start[order], end[order]
@@ -98,6 +106,9 @@ def lay_out(
         for _ in on_threads(threads, fill, jobs):
             pass
     none = read_only(Boxes._make(np.empty(0, column.dtype) for column in boxes))
+    plane = cut(data.columns, data.offsets, scale, regions)
+    merging = bounds and regions > 0 and plane.fits
+    corners = np.empty((size if merging else 0, row_length(plane)), np.uint8)
     return World(
         boxes,
         none,
@@ -107,7 +118,10 @@ def lay_out(
         clock,
         tops,
         rows,
+        np.empty((0, MARKS), np.uint16),
+        corners,
         drawn,
+        plane,
         scale,
         people,
         bounds,

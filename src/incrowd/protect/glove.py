@@ -38,6 +38,7 @@ __all__ = ["Losses", "Release", "glove"]
 VARIANTS = ("strict", "loose")
 RESHAPES = ("split", "union", "none")
 SUPPRESSED = ("boxes", "samples")
+PAIR = 2
 STEP = 500
 PATIENCE = 10.0
 """Merges are noted at least this often, in seconds; searching alone may take longer."""
@@ -179,7 +180,7 @@ def glove(
     }
     tell = progress or _silent
     scale = scale_for(data, stretch, bounds=bounds)
-    sizes = fit(data, k, memory)
+    sizes = fit(data, memory, crowds=k > PAIR or variant == "loose")
     journal = None if checkpoint is None else Journal(checkpoint, data, settings)
     try:
         tell("Searching", 0, len(data))
@@ -229,20 +230,26 @@ def _merge(run: "Run", journal: "Journal | None", tell: Callable[[str, int, int]
     tell("Merging", expected, expected)
 
 
-def fit(data: Trajectories, k: int, memory: str | int | None) -> dict[str, int]:
-    """Choose how fine bounds are, and how long lists, within the memory; refuse too little."""
+def fit(data: Trajectories, memory: str | int | None, *, crowds: bool) -> dict[str, int]:
+    """Choose how fine bounds are, and how long lists, within the memory; refuse too little.
+
+    `crowds` tells that what was merged is merged again.
+    """
     from incrowd.data.reading.memory import Memory
     from incrowd.measure.atlas import BINS, ZONES
+    from incrowd.measure.plane import REGIONS
     from incrowd.protect.run import lists_for
 
     people, samples = len(data), data.samples
     limit = Memory.of(memory).limit
-    merged = 44 * samples // 2 if k > 2 else 0  # noqa: PLR2004  pairs are merged at the end
+    merged = 54 * samples // 2 if crowds else 0  # otherwise it is done at the end
     for part in (1, 2, 4, 8, 16):
         listed = max(FEWEST, lists_for(people) // part)
         sizes = {"zones": ZONES // part, "bins": BINS // part, "listed": listed}
+        sizes["regions"] = REGIONS // part if crowds else 0
         rows = people * (sizes["zones"] + sizes["bins"])
         rows += rows * WIDTH // (STRIPE * LANES)  # one by one, and side by side
+        rows += people * 5 * sizes["regions"]  # of corners
         # Codes of places while the map is drawn, boxes and orders at the end.
         work = max(24 * samples, rows + 12 * listed * people + merged + 20 * samples)
         need = PROGRAM + 32 * samples + work
@@ -267,7 +274,7 @@ def _check(
     from incrowd.protect.greedy import Rules
     from incrowd.protect.merging import ANY
 
-    if k != int(k) or k < 2:  # noqa: PLR2004
+    if k != int(k) or k < PAIR:
         raise ArgumentError(f"k must be a whole number of at least 2, not {k!r}")
     if variant not in VARIANTS:
         raise ArgumentError(f"the variant must be one of {VARIANTS}, not {variant!r}")

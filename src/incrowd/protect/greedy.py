@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from incrowd.compiled import ZERO, compiled, inlined, inner
 from incrowd.measure.bounds import Features, count_features, only_cells, set_home, set_row
+from incrowd.measure.corners import corner_row, mark, set_homes
 from incrowd.measure.effort import Boxes
 from incrowd.measure.pairs import World
 from incrowd.protect.merging import merge, room
@@ -199,6 +200,13 @@ def _seat(
             world.clock,
             world.tops,
             world.rows,
+        )
+    if len(world.corners):
+        row, regions = world.corners[slot], len(world.plane.x0)
+        mark(world.merged, start - base, end - base, world.plane, world.marks)
+        corner_row(world.merged, start - base, end - base, world.plane, row)
+        set_homes(
+            world.marks, start - base, end - base, regions, slots.homes[slot], slots.share[slot]
         )
     nodes.slot[node] = slot
     standings.number[slot] = 0

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from incrowd.compiled import compiled
 from incrowd.measure.atlas import BINS, ZONES
 from incrowd.measure.bounds import Features, Slots
+from incrowd.measure.corners import MARKS
 from incrowd.measure.effort import Boxes, Scale
 from incrowd.measure.lines import LANES, STRIPES
 from incrowd.measure.scopes import OLDER, SHORTER, Share
@@ -80,6 +81,7 @@ class Run:
         bounds: bool = True,
         zones: int = ZONES,
         bins: int = BINS,
+        regions: int = 0,
     ) -> None:
         self.rules, self.threads, self.block = rules, threads, block
         self.listed = listed or lists_for(len(data))
@@ -92,6 +94,7 @@ class Run:
             bounds=bounds,
             zones=zones,
             bins=bins,
+            regions=regions,
         )
         n, size = len(data), len(self.world.slots.node)
         self.nodes = Nodes(
@@ -105,7 +108,7 @@ class Run:
         self.features = self.world.features
         self.log.counts[FEATURES] = len(self.features.zone)
         self.arena = _arena(0)
-        self._squeezed, self._warm = 0, False
+        self._squeezed, self._look, self._warm = 0, 0, False
         self._pool = ThreadPoolExecutor(max(1, threads - 1))
         self.standings = _standings(size, self.listed)
         alive = np.flatnonzero(self.world.slots.node >= 0)
@@ -201,15 +204,14 @@ class Run:
         """Give the slots that have to search now, and some that will have to soon."""
         size = len(self.world.slots.node)
         # One slot is freed at least by every merge since the last time.
-        if (
-            self.merges - self._squeezed > (1 - SPARSE) * size / 2
-            and np.count_nonzero(self.world.slots.node >= 0) < SPARSE * size
-        ):
-            self._squeeze()
+        if self.merges >= self._look and self.merges - self._squeezed > (1 - SPARSE) * size / 2:
+            self._look = self.merges + LANES
+            if np.count_nonzero(self.world.slots.node >= 0) < SPARSE * size:
+                self._squeeze()
         standings = self.standings
-        waiting = np.flatnonzero(standings.kind == UNKNOWN)
-        if standings.key[waiting].min() < 0:
-            return waiting[standings.key[waiting] < 0]  # fresh merges: nothing can be done before
+        top = standings.tree[1]
+        if standings.key[top] < 0:
+            return np.array([top])  # a fresh merge: nothing can be done before
         refresh(self.world, self.nodes, standings)
         waiting = np.flatnonzero(standings.kind == UNKNOWN)
         waiting = waiting[standings.key[waiting] <= SOON * self._now()]
@@ -258,6 +260,7 @@ class Run:
             clock=world.clock[: STRIPES * highs],
             tops=world.tops[:highs],
             rows=world.rows[:size],
+            corners=world.corners[:size],
         )
         plant(slots, self.standings)
 
@@ -312,7 +315,8 @@ class Run:
         gone[self.log.younger[: counts[MERGES]][done]] = True
         gone[world.people : last] |= ~done
         base = len(world.base.t0)
-        counts[USED] = _pack(world.people, last, base, gone, nodes, world.slots, self.arena)
+        marks = world.marks
+        counts[USED] = _pack(world.people, last, base, gone, nodes, world.slots, self.arena, marks)
         longest = int((world.slots.end - world.slots.start).max())
         need = int(counts[USED]) + max(1 << 16, 8 * longest)
         if need > 0.8 * len(self.arena.t0):
@@ -321,8 +325,13 @@ class Run:
             for new, old in columns:
                 new[: counts[USED]] = old[: counts[USED]]
             self.arena = larger
+            if len(world.corners):
+                marks = np.empty((len(larger.t0), MARKS), np.uint16)
+                marks[: counts[USED]] = world.marks[: counts[USED]]
         self.features, counts[FEATURES] = _pack_features(world.slots, self.features, 8 * longest)
-        self.world = world._replace(merged=read_only(self.arena), features=self.features)
+        self.world = world._replace(
+            merged=read_only(self.arena), features=self.features, marks=marks
+        )
 
 
 def lists_for(people: int) -> int:
@@ -361,6 +370,7 @@ def _pack(
     nodes: Nodes,
     slots: Slots,
     arena: Boxes,
+    marks: NDArray[np.uint16],
 ) -> int:
     """Move the samples of merged trajectories that are still there to the front of the arena."""
     used = 0
@@ -374,6 +384,8 @@ def _pack(
             arena.t0[used], arena.t1[used] = arena.t0[i], arena.t1[i]
             arena.reach[used], arena.zone[used] = arena.reach[i], arena.zone[i]
             arena.bin[used] = arena.bin[i]
+            if len(marks):
+                marks[used] = marks[i]
             used += 1
         nodes.start[node], nodes.end[node] = base + used - (end - start), base + used
         slot = nodes.slot[node]

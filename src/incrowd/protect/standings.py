@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.compiled import ZERO, compiled, inlined, inner
+from incrowd.compiled import ZERO, compiled, inlined, inner, light
 from incrowd.measure.atlas import FAR
 from incrowd.measure.bounds import Slots, lay_row
-from incrowd.measure.pairs import World, cheaper, evaluate
+from incrowd.measure.pairs import EACH, World, cheaper, evaluate
 from incrowd.measure.search import Found
 
 __all__ = [
@@ -68,7 +68,7 @@ class Nodes(NamedTuple):
     crowd: NDArray[np.int64]
 
 
-@inner
+@light
 def _first(a: int, b: int, slots: Slots, standings: Standings) -> int:
     """Give the slot whose pair comes first: the cheaper; of equals, the one with older nodes."""
     if standings.key[a] != standings.key[b]:
@@ -95,7 +95,7 @@ def _first(a: int, b: int, slots: Slots, standings: Standings) -> int:
     return a if order < 0 else b
 
 
-@inner
+@light
 def play(slot: int, slots: Slots, standings: Standings) -> None:
     """Play the tournament again where it concerns a slot."""
     tree = standings.tree
@@ -136,14 +136,16 @@ def enter(queries: NDArray[np.int64], found: Found, slots: Slots, standings: Sta
 
 
 @inlined
-def _recall(slot: int, other: int, value: float, world: World) -> tuple[int, int]:
+def _recall(
+    slot: int, other: int, value: float, world: World, standings: Standings
+) -> tuple[int, int]:
     """Give the exact cost of a pair of which the rounded one is known."""
     slots = world.slots
     longest = max(slots.end[slot] - slots.start[slot], slots.end[other] - slots.start[other])
     bottom = longest * (slots.crowd[slot] + slots.crowd[other]) * world.scale.whole
     if bottom < np.int64(1) << 50:  # then only one whole number is near enough
         return np.int64(np.rint(value * bottom)), bottom
-    top, bottom, _ = evaluate(slot, other, world, np.inf)
+    top, bottom, _ = evaluate(slot, other, world, np.inf, standings.value[slot, :0])
     return top, bottom
 
 
@@ -164,7 +166,7 @@ def _forget(slot: int, nodes: Nodes, standings: Standings) -> tuple[float, int]:
     return best, oldest
 
 
-@inner
+@light
 def find_next(slot: int, world: World, nodes: Nodes, standings: Standings) -> None:
     """Find the cheapest pair of a slot in its list, or tell that a search is due."""
     best, oldest = _forget(slot, nodes, standings)
@@ -185,7 +187,7 @@ def find_next(slot: int, world: World, nodes: Nodes, standings: Standings) -> No
         if node < 0:
             standings.kind[slot], standings.partner[slot] = BOUND, place
             return
-        top, bottom = _recall(slot, nodes.slot[node], best, world)
+        top, bottom = _recall(slot, nodes.slot[node], best, world, standings)
         order = -1
         if standings.partner[slot] >= 0:
             order = cheaper(top, bottom, standings.numerator[slot], standings.denominator[slot])
@@ -216,10 +218,11 @@ def settle(
 
     The tournament is left as it was.
     """
+    each = np.empty(EACH)
     for slot in which:
         while standings.kind[slot] == BOUND and standings.key[slot] <= most:
             if nodes.slot[-2 - standings.node[slot, standings.partner[slot]]] >= 0:
-                _resolve(slot, world, nodes, standings)
+                _resolve(slot, world, nodes, standings, each)
             find_next(slot, world, nodes, standings)
 
 
@@ -231,7 +234,9 @@ def rank(which: NDArray[np.int64], slots: Slots, standings: Standings) -> None:
 
 
 @inlined
-def _resolve(slot: int, world: World, nodes: Nodes, standings: Standings) -> None:
+def _resolve(
+    slot: int, world: World, nodes: Nodes, standings: Standings, each: NDArray[np.float64]
+) -> None:
     """Compute what was only bounded, no further than the cheapest that is known, or a bit more."""
     place = standings.partner[slot]
     best = standings.value[slot, place] * FURTHER + FURTHER - 1
@@ -239,7 +244,7 @@ def _resolve(slot: int, world: World, nodes: Nodes, standings: Standings) -> Non
         if standings.node[slot, known] >= 0:
             best = min(best, standings.value[slot, known])
     node = -2 - standings.node[slot, place]
-    top, bottom, exact = evaluate(slot, nodes.slot[node], world, best)
+    top, bottom, exact = evaluate(slot, nodes.slot[node], world, best, each)
     standings.value[slot, place] = top / bottom
     if exact:
         standings.node[slot, place] = node
@@ -261,6 +266,8 @@ def squeeze(world: World, nodes: Nodes, standings: Standings) -> int:
         if world.bounds:
             if slot > used:
                 rows[used] = rows[slot]
+                if len(world.corners) and slots.start[used] >= len(world.base.t0):
+                    world.corners[used] = world.corners[slot]
             lay_row(used, world.atlas.zones, world.table, world.clock, world.tops, rows)
         used += 1
     return used
@@ -281,6 +288,7 @@ def _move(slot: int, to: int, slots: Slots, standings: Standings) -> None:
     )
     slots.feature[to], slots.features[to] = slots.feature[slot], slots.features[slot]
     slots.home[to], slots.at_home[to] = slots.home[slot], slots.at_home[slot]
+    slots.homes[to], slots.share[to] = slots.homes[slot], slots.share[slot]
     standings.key[to], standings.kind[to] = standings.key[slot], standings.kind[slot]
     standings.partner[to] = standings.partner[slot]
     standings.numerator[to] = standings.numerator[slot]
