@@ -7,6 +7,7 @@ import sys
 
 from benchmarks import (
     accuracy,
+    corners,
     glove,
     learning,
     mechanisms,
@@ -24,6 +25,7 @@ ALL = {
     "synth": synth.main,
     "reading": reading.main,
     "glove": glove.main,
+    "corners": corners.main,
     "risk": risk.main,
     "learning": learning.main,
     "uniqueness": uniqueness.main,
@@ -32,7 +34,9 @@ ALL = {
     "accuracy": accuracy.main,
     "report": report.main,
 }
-LONG = ("glove", "risk", "learning", "uniqueness", "recognition", "mechanisms", "report")
+LONG = (
+    "glove", "corners", "risk", "learning", "uniqueness", "recognition", "mechanisms", "report",
+)  # fmt: skip
 
 wanted = sys.argv[1:] or [name for name in ALL if name not in LONG]
 unknown = [name for name in wanted if name not in ALL]

@@ -10,13 +10,13 @@ smaller. With `m` for the smaller crowd, what equations (4) and (7) add up is no
 with taxicab distances; of equal crowds it is just that. (And the difference of starts plus that of
 ends is no less than that of the two added up: twice the middles.)
 
-The plane is cut into *regions*, time into bins. A merged trajectory's *corner row*
-holds, for every region, the least distance of a corner in it from any low corner of its own, then
-the same for high corners; and for every bin the same for starts, ends and middles. A box has five
-*marks*: where to look in the row of another. Rows are bytes, rounded down.
+The plane is cut into *regions*, time into bins. A merged trajectory's *corner row* holds, for every
+region, the least distance of a corner in it from any low corner of its own, then the same for high
+corners; and for every bin the same for starts, ends and middles. A box has five *marks*: where to
+look in the row of another. Rows are bytes, rounded down.
 
-The rows of the atlas know a box by a single cell, which says much of people and little of crowds:
-there these bounds are two to three times as high.
+The rows of the atlas know a box by a single cell, which says much of people and little of crowds
+(``python -m benchmarks.corners`` shows how much).
 """
 
 import numpy as np

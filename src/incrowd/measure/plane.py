@@ -71,7 +71,7 @@ def cut(
     spans = [(int(low.min()), int(high.max()) - 1) for low, high in sides]
     fits = max(high - low for low, high in spans) <= WIDEST
     regions = max(1, regions if fits else 0)
-    x, y, weight = _guessed(columns, offsets)
+    x, y, weight = _guessed(columns, offsets if regions > 1 else offsets[:1])
     far = 2 * scale.space
     tree: list[tuple[int, int, int]] = [(-1, 0, 0)]
     leaves = [(spans[0], spans[1], np.arange(len(x)))]
@@ -127,7 +127,7 @@ def _guessed(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Give the cells of corners, and how many there are in each."""
     x0, x1, y0, y1 = columns[:4]
-    samples = len(x0)
+    samples = int(offsets[-1])
     one = np.arange(0, samples, max(1, samples // DRAWN))
     last = offsets[np.searchsorted(offsets, one, side="right")] - 1
     two = np.minimum(one + 1, last)

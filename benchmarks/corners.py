@@ -1,0 +1,87 @@
+"""How near bounds of crowds come to what they cost: by a cell of each box, and by its corners.
+
+``python -m benchmarks.corners`` merges people of a preset for k = 3 until a part of the merges is
+done. Then it takes crowds at random, and for each of them the others whom the first bound (rows of
+the atlas) leaves within half as much again as the last merge cost, as a search does. These pairs
+are bounded in both ways and computed exactly.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+from numba import njit
+
+import incrowd
+from incrowd.measure.bounds import SAFE, bound_each, is_longer
+from incrowd.measure.corners import corner_each
+from incrowd.measure.pairs import EACH, evaluate, samples_of
+from incrowd.measure.stretch import Stretch
+from incrowd.measure.world import scale_for
+from incrowd.protect.glove import _check, fit
+from incrowd.protect.run import AHEAD, Run
+from incrowd.threads import cores
+
+K = 3
+
+
+@njit(error_model="numpy", _nrt=False)
+def _look(crowd, others, world, room, found):  # type: ignore[no-untyped-def]
+    """Fill in, for each pair: the first bound, that by corners, and what it costs."""
+    slots, scale, atlas = world.slots, world.scale, world.atlas
+    for i in range(len(others)):
+        a, b = crowd, others[i]
+        if not is_longer(a, b, slots.node, slots.start, slots.end):
+            a, b = b, a
+        boxes, start, end = samples_of(a, world)
+        end = min(end, start + len(room))
+        na, nb, whole = slots.crowd[a], slots.crowd[b], (end - start) * scale.whole
+        near, late = world.rows[b, : atlas.zones], world.rows[b, atlas.zones :]
+        each = room[: end - start]
+        bound_each(boxes, start, end, na, near, late, nb, slots.cells[b], atlas, scale, each)
+        found[i, 0] = each.sum() / whole * SAFE
+        corner_each(world.corners[b], world.marks, start, end, na, nb, world.plane, scale, each)
+        found[i, 1] = each.sum() / whole * SAFE
+        top, bottom, _ = evaluate(a, b, world, np.inf, room)
+        found[i, 2] = top / bottom
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    """Print how high bounds are, beside what pairs cost."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.corners", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("preset", nargs="?", default="sen", choices=("civ", "sen", "city"))
+    parser.add_argument("--users", type=int, default=20_000)
+    parser.add_argument("--merged", type=float, default=0.7, help="the part of merges to be done")
+    parser.add_argument("--crowds", type=int, default=100, help="how many are looked at")
+    options = parser.parse_args(arguments)
+    data = incrowd.synthesize(options.preset, users=options.users, seed=1)
+    rules = _check(data, K, "strict", "split", None, None, "boxes")
+    scale = scale_for(data, Stretch(), bounds=True)
+    run = Run(data, rules, scale, threads=cores(), **fit(data, None, crowds=True))
+    run.start(lambda *_: None)
+    run.go_on(round(options.merged * (len(data) - len(data) // K)))
+    world, rng, last = run.world, np.random.default_rng(1), run.merges - 1
+    price = run.log.numerator[last] / run.log.denominator[last]
+    crowds = np.flatnonzero(world.slots.node >= world.people)
+    rows = []
+    for crowd in rng.permutation(crowds)[: options.crowds]:
+        others = crowds[crowds != crowd]
+        found = np.zeros((len(others), 3))
+        _look(crowd, others, world, np.empty(EACH), found)
+        rows.append(found[found[:, 0] <= AHEAD * price])
+    both = np.concatenate(rows)
+    if not (both[:, :2] <= both[:, 2:] + 1e-12).all():
+        raise SystemExit("a bound is higher than what a pair costs")
+    print(f"{options.preset}, {len(data):,} people, k = {K}, {run.merges:,} merges done:")
+    print(f"the last one cost {price:.3f}. {len(both):,} pairs of crowds with a first bound of")
+    print(f"up to {AHEAD} times as much:\n")
+    print("| | mean | of what they cost | pairs left |\n|---|---|---|---|")
+    for name, values in zip(("first bound", "by corners", "exact cost"), both.T, strict=True):
+        share, left = values.mean() / both[:, 2].mean(), (values <= AHEAD * price).mean()
+        print(f"| {name} | {values.mean():.3f} | {share:.1%} | {left:.1%} |".replace("%", " %"))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
