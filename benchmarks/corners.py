@@ -9,14 +9,16 @@ are bounded in both ways and computed exactly.
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 import incrowd
 from incrowd.measure.bounds import SAFE, bound_each, is_longer
 from incrowd.measure.corners import corner_each
-from incrowd.measure.pairs import EACH, evaluate, samples_of
+from incrowd.measure.pairs import EACH, World, evaluate, samples_of
 from incrowd.measure.stretch import Stretch
 from incrowd.measure.world import scale_for
 from incrowd.protect.glove import _check, fit
@@ -26,8 +28,13 @@ from incrowd.threads import cores
 K = 3
 
 
-@njit(error_model="numpy", _nrt=False)
-def _look(crowd, others, world, room, found):  # type: ignore[no-untyped-def]
+def _look(
+    crowd: int,
+    others: NDArray[np.int64],
+    world: World,
+    room: NDArray[np.float64],
+    found: NDArray[np.float64],
+) -> None:
     """Fill in, for each pair: the first bound, that by corners, and what it costs."""
     slots, scale, atlas = world.slots, world.scale, world.atlas
     for i in range(len(others)):
@@ -59,17 +66,18 @@ def main(arguments: Sequence[str] = ()) -> None:
     data = incrowd.synthesize(options.preset, users=options.users, seed=1)
     rules = _check(data, K, "strict", "split", None, None, "boxes")
     scale = scale_for(data, Stretch(), bounds=True)
-    run = Run(data, rules, scale, threads=cores(), **fit(data, None, crowds=True))
+    sizes: Any = fit(data, None, crowds=True)
+    run = Run(data, rules, scale, threads=cores(), **sizes)
     run.start(lambda *_: None)
     run.go_on(round(options.merged * (len(data) - len(data) // K)))
     world, rng, last = run.world, np.random.default_rng(1), run.merges - 1
     price = run.log.numerator[last] / run.log.denominator[last]
     crowds = np.flatnonzero(world.slots.node >= world.people)
-    rows = []
+    rows, look = [], njit(error_model="numpy")(_look)
     for crowd in rng.permutation(crowds)[: options.crowds]:
         others = crowds[crowds != crowd]
         found = np.zeros((len(others), 3))
-        _look(crowd, others, world, np.empty(EACH), found)
+        look(crowd, others, world, np.empty(EACH), found)
         rows.append(found[found[:, 0] <= AHEAD * price])
     both = np.concatenate(rows)
     if not (both[:, :2] <= both[:, 2:] + 1e-12).all():
