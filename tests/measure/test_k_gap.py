@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 import incrowd
 import naive
 import strategies
+from incrowd.errors import ArgumentError
 from incrowd.measure.stretch import Stretch
 
 SETTINGS = strategies.settings()
@@ -139,3 +140,25 @@ class TestKGap:
         far = 2**31 - 2
         people = [[(-far, 1 - far) * 3], [(far, far + 1) * 3], [(0, 1) * 3]]
         assert incrowd.k_gap(strategies.crowded(people), 3)["k_gap"].to_list() == [1, 1, 1]
+
+    @pytest.mark.parametrize("k", [1, 101, 2.0, 2.5, float("nan"), None, "2", True, [2, 2.0], [0]])
+    def test_what_is_no_crowd_is_refused(self, k):
+        with pytest.raises(ArgumentError, match="k must be a whole number from 2 to 100, not"):
+            incrowd.k_gap(strategies.crowded([[(0, 1) * 3]] * 3), k)
+
+    @pytest.mark.parametrize(
+        ("k", "text"),
+        [([], "no k was given"), (4, "a crowd of 4 needs as many people, but there are 3")],
+    )
+    def test_no_crowd_and_too_large_ones_are_refused(self, k, text):
+        with pytest.raises(ArgumentError, match=text):
+            incrowd.k_gap(strategies.crowded([[(0, 1) * 3]] * 3), k)
+
+    def test_what_is_no_trajectories_is_refused(self):
+        with pytest.raises(ArgumentError, match="trajectories are wanted, not DataFrame"):
+            incrowd.k_gap(strategies.crowded([[(0, 1) * 3]] * 3).boxes())
+
+    def test_each_crowd_is_measured_once_and_in_order(self):
+        data = strategies.crowded([[(0, 1) * 3], [(2, 3) * 3], [(9, 10) * 3]])
+        several = incrowd.k_gap(data, [3, np.int64(2), 2])
+        assert several.equals(incrowd.k_gap(data, [2, 3]))

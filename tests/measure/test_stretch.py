@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 import naive
 import strategies
+from incrowd.errors import ArgumentError
 from incrowd.measure.stretch import Stretch
 
 CROWD = st.integers(1, 9)
@@ -157,3 +158,16 @@ class TestTrajectories:
     def test_far_apart_do_not_overflow(self):
         near, far = (-FAR, 1 - FAR, -FAR, 1 - FAR, -FAR, 1 - FAR), (FAR, FAR + 1) * 3
         assert Stretch().trajectories(strategies.crowded([[near], [far]]), 0, 1) == 1
+
+
+class TestWhatIsRefused:
+    @pytest.mark.parametrize("value", [0, -1, 2.5, 200.0, None, "200", True, float("nan")])
+    @pytest.mark.parametrize("name", ["max_space", "max_time"])
+    def test_thresholds_that_are_no_numbers_of_cells_or_slots(self, name, value):
+        with pytest.raises(ArgumentError, match=f"{name} must be a whole number of at least 1"):
+            Stretch(**{name: value})
+
+    @pytest.mark.parametrize("weights", [(0, 0), (-1, 2), (1, 0.5), (True, 1), (None, 1)])
+    def test_weights_that_weigh_nothing_or_in_parts(self, weights):
+        with pytest.raises(ArgumentError, match="weights must be whole numbers, not negative"):
+            Stretch(200, 480, *weights)

@@ -1,6 +1,8 @@
 import contextlib
+import json
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -493,3 +495,62 @@ class TestSuppression:
             samples_dropped=4,
             boxes_suppressed=1,
         )
+
+
+class TestWhatIsRefused:
+    PEOPLE = strategies.crowded([at(0), at(1), at(9)])
+
+    @pytest.mark.parametrize("k", [1, 0, -2, 2.0, 2.5, float("nan"), None, "2", True, [2]])
+    def test_what_is_no_crowd(self, k):
+        with pytest.raises(ArgumentError, match="k must be a whole number of at least 2, not"):
+            incrowd.glove(self.PEOPLE, k)
+
+    def test_fewer_people_than_a_crowd_has(self):
+        with pytest.raises(ArgumentError, match="3 people cannot hide in a crowd of 4"):
+            incrowd.glove(self.PEOPLE, 4)
+        with pytest.raises(ArgumentError, match="one person cannot hide in a crowd of 2"):
+            incrowd.glove(self.PEOPLE[:1], 2)
+
+    @pytest.mark.parametrize("name", ["max_space", "max_time"])
+    @pytest.mark.parametrize("value", [0, -1, 0.5, 150.0, True, float("nan"), "9"])
+    def test_thresholds_below_the_grid(self, name, value):
+        with pytest.raises(ArgumentError, match=f"{name} must be .* no sample is smaller"):
+            incrowd.glove(self.PEOPLE, 2, **{name: value})
+
+    @pytest.mark.parametrize(
+        ("told", "text"),
+        [
+            ({"variant": "odd"}, "the variant must be one of"),
+            ({"reshape": "odd"}, "reshape must be one of"),
+            ({"stretch": (200, 480)}, "stretch must be a Stretch"),
+            ({"stretch": {}}, "stretch must be a Stretch"),
+            ({"stretch": Stretch(200, 480, 10**12)}, "weights of 1,000,000,000,000 and 1"),
+            ({"block": 0}, "block must be a whole number of at least 1"),
+            ({"threads": 0}, "threads is 0"),
+        ],
+    )
+    def test_what_makes_no_sense(self, told, text):
+        with pytest.raises(ArgumentError, match=text):
+            incrowd.glove(self.PEOPLE, 2, **told)
+
+    @pytest.mark.parametrize("data", [PEOPLE.boxes(), [1, 2], "calls.csv", None])
+    def test_what_is_no_trajectories(self, data):
+        with pytest.raises(ArgumentError, match="trajectories are wanted, not"):
+            incrowd.glove(data, 2)
+
+
+class TestNumbersOfNumpy:
+    def test_are_as_good_as_others_and_leave_no_trace(self, tmp_path):
+        people, number = strategies.crowded([at(0), at(1), at(9)]), np.int64
+        stretch = Stretch(number(200), np.uint16(480), number(1), number(1))
+        told = {"max_space": number(150), "max_time": np.int32(360), "stretch": stretch}
+        release = incrowd.glove(people, number(2), checkpoint=tmp_path / "merges", **told)
+        plain = incrowd.glove(people, 2, max_space=150, max_time=360)
+        assert found(release) == found(plain)
+        assert json.dumps(release.settings) == json.dumps(plain.settings)
+
+
+class TestFarApart:
+    def test_people_do_not_overflow(self):
+        far = 2**30 + 2**29
+        both([[(-far, 1 - far, 0, 1, 0, 1)], [(0, 1, far, far + 1, 0, 1)]], k=2)

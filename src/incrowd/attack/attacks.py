@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from incrowd.arguments import is_whole
 from incrowd.compiled import Ints
 from incrowd.errors import ArgumentError
 
@@ -153,7 +154,7 @@ class Visit(Attack):
     precision: int = 1
 
     def __post_init__(self) -> None:
-        if isinstance(self.precision, bool) or not isinstance(self.precision, int | np.integer):
+        if not is_whole(self.precision):
             raise ArgumentError(f"precision is a whole number of slots, not {self.precision!r}")
         if self.precision < 1:
             raise ArgumentError(f"precision is {self.precision}; it must be at least 1 slot")

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
-import numpy as np
-
+from incrowd.arguments import is_whole
 from incrowd.attack.attacks import ATTACKS, Attack, Visit, as_fraction
 from incrowd.errors import ArgumentError
 
@@ -111,9 +110,8 @@ def _oddities(attack: Attack) -> Iterator[tuple[bool, str]]:
         bool(ordered) and ordered not in ORDERS,
         f"ordered is {ordered!r}; it is {' or '.join(map(repr, ORDERS))}, or empty",
     )
-    whole = isinstance(first, int | np.integer) and not isinstance(first, bool)
     yield (
-        first is not None and not (whole and first >= 1),
+        first is not None and not (is_whole(first) and first >= 1),
         f"first is {first!r}; it is a whole number from 1 on, or None",
     )
     between = type(attack).between is not Attack.between

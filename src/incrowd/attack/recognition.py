@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.arguments import is_whole
 from incrowd.attack.attackers import (
     ATTACKERS,
     Matches,
@@ -299,7 +300,7 @@ def _wanted(n: int | Iterable[int]) -> Ints:
     """Give the numbers of places, each once, in order."""
     several = list(n) if isinstance(n, Iterable) else [n]
     for one in several:
-        if isinstance(one, bool) or not isinstance(one, int | np.integer):
+        if not is_whole(one):
             raise ArgumentError(f"n must be a whole number, not {one!r}")
         if not 1 <= one < 1 << 62:
             raise ArgumentError(f"n is {one}; the attacker knows 1 place at least")
@@ -309,7 +310,7 @@ def _wanted(n: int | Iterable[int]) -> Ints:
 
 
 def _check_precision(precision: int) -> None:
-    if isinstance(precision, bool) or not isinstance(precision, int | np.integer):
+    if not is_whole(precision):
         raise ArgumentError(f"precision is a whole number of time units, not {precision!r}")
     if precision < 1:
         raise ArgumentError(f"precision is {precision}; it must be at least 1")

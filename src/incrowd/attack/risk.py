@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.arguments import is_whole
 from incrowd.attack.attacks import MANY, Attack
 from incrowd.attack.choosing import attacks_of
 from incrowd.attack.released import Released, Search, prepare
@@ -119,7 +120,7 @@ def risk(
             if points is not None:
                 columns |= {"crowd": crowd[:, i], "knows": tell(who, points[:, i])}
             frames.append(pl.DataFrame(columns))
-    if single and isinstance(k, int | np.integer):
+    if single and is_whole(k):
         return frames[0].drop("attack", "k")
     return pl.concat(frames)
 
@@ -139,7 +140,7 @@ def _wanted(k: int | Sequence[int]) -> list[int]:
     """Give the numbers of points, each once, in order."""
     several = list(k) if isinstance(k, Iterable) else [k]
     for one in several:
-        if isinstance(one, bool) or not isinstance(one, int | np.integer):
+        if not is_whole(one):
             raise ArgumentError(f"k must be a whole number, not {one!r}")
         if one < 1:
             raise ArgumentError(f"k is {one}; an adversary knows 1 point at least")

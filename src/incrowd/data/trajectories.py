@@ -242,6 +242,16 @@ class Trajectories:
             reading=self.reading,
         )
 
+    @classmethod
+    def of(cls, data: object) -> "Trajectories":
+        """Give trajectories as they are, and refuse everything else."""
+        if not isinstance(data, cls):
+            raise ArgumentError(
+                f"trajectories are wanted, not {type(data).__name__}; incrowd.read reads files and "
+                "tables, Trajectories.from_boxes takes boxes"
+            )
+        return data
+
     def keep(self, mask: npt.NDArray[np.bool_]) -> "Trajectories":
         """Give the same people with only the samples of `mask`; people left with none go."""
         mask = np.asarray(mask)

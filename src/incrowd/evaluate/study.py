@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incrowd.arguments import whole
 from incrowd.compiled import Floats
 from incrowd.data.trajectories import Trajectories
 from incrowd.errors import ArgumentError
@@ -219,8 +220,7 @@ def study(
 
 def check(k: int, spans: Sequence[float], shares: Sequence[float], only: Iterable[str]) -> set[str]:
     """Refuse what makes no sense, whatever the data; give the features that are wanted."""
-    if k != int(k) or k < 2:  # noqa: PLR2004
-        raise ArgumentError(f"k must be a whole number of at least 2, not {k!r}")
+    whole("k", k, 2)
     for name, values, most in (("spans of days", spans, math.inf), ("shares", shares, 1)):
         for value in values:
             if not (0 < value <= most and math.isfinite(value)):

@@ -117,18 +117,23 @@ def zones_of(
     return zone, tuple(np.ascontiguousarray(side, np.int32) for side in sides.T)
 
 
+def _extent(side: NDArray[np.int32]) -> int:
+    """Tell how far numbers lie apart, which may be more than they can hold themselves."""
+    return int(side.max()) - int(side.min())
+
+
 def _blur(
     x: NDArray[np.int32], y: NDArray[np.int32], weight: NDArray[np.int64], group: NDArray[np.int64]
 ) -> int:
     """Tell how much is lost by taking a group of cells as one: its extent, times its samples."""
-    return int(np.ptp(x[group]) + np.ptp(y[group])) * int(weight[group].sum())
+    return (_extent(x[group]) + _extent(y[group])) * int(weight[group].sum())
 
 
 def _halves(
     x: NDArray[np.int32], y: NDArray[np.int32], weight: NDArray[np.int64], group: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Cut a group across its longer side, with half of the samples on either side of the cut."""
-    side = x[group] if np.ptp(x[group]) >= np.ptp(y[group]) else y[group]
+    side = x[group] if _extent(x[group]) >= _extent(y[group]) else y[group]
     order = np.argsort(side, kind="stable")
     along = side[order]
     before = np.cumsum(weight[group][order])

@@ -182,6 +182,17 @@ def _caps(na: int, nb: int, plane: Plane, scale: Scale) -> tuple[float, float, i
 
 
 @light
+def _steps_at(
+    row: NDArray[np.uint8], marks: NDArray[np.uint16], i: int, widest: int, longest: int
+) -> tuple[int, int]:
+    """Give how many steps a box is at least from any of another's, in space and in time."""
+    low, high = np.int64(row[marks[i, 0]]), np.int64(row[marks[i, 1]])
+    first, last = np.int64(row[marks[i, 2]]), np.int64(row[marks[i, 3]])
+    time = max(first + last, np.int64(row[marks[i, 4]]))
+    return min(widest, low + high), min(longest, time)
+
+
+@light
 def corner_sum(
     row: NDArray[np.uint8],
     marks: NDArray[np.uint16],
@@ -201,10 +212,9 @@ def corner_sum(
     space, time = 0, 0
     for begin in range(start, end, 8):
         for i in range(begin, min(begin + 8, end)):
-            low, high = np.int64(row[marks[i, 0]]), np.int64(row[marks[i, 1]])
-            first, last = np.int64(row[marks[i, 2]]), np.int64(row[marks[i, 3]])
-            space += min(widest, low + high)
-            time += min(longest, max(first + last, np.int64(row[marks[i, 4]])))
+            apart, away = _steps_at(row, marks, i, widest, longest)
+            space += apart
+            time += away
         if near * space + late * time > limit:
             break
     return near * space + late * time
@@ -225,8 +235,5 @@ def corner_each(
     """Bound the effort of each box of a trajectory with any of another, divided by the crowd."""
     near, late, widest, longest = _caps(na, nb, plane, scale)
     for i in range(start, end):
-        low, high = np.int64(row[marks[i, 0]]), np.int64(row[marks[i, 1]])
-        first, last = np.int64(row[marks[i, 2]]), np.int64(row[marks[i, 3]])
-        space = min(widest, low + high)
-        time = min(longest, max(first + last, np.int64(row[marks[i, 4]])))
+        space, time = _steps_at(row, marks, i, widest, longest)
         each[i - start] = near * space + late * time

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from incrowd.arguments import whole
 from incrowd.compiled import Floats, Ints, compiled, inner
 from incrowd.errors import ArgumentError, InputError
 from incrowd.measure.effort import Boxes, Scale, nearest_sample, parts_at
@@ -114,15 +115,13 @@ def dispersion(
     >>> table["gini_time"].round(3).to_list(), table["ratio"].round(3).to_list()
     ([0.667, 0.667, 0.444], [inf, inf, 0.493])
     """
-    if isinstance(k, bool) or k != int(k) or k < 2:  # noqa: PLR2004
-        raise ArgumentError(f"k must be a whole number from 2, not {k!r}")
-    stretch = stretch or Stretch()
+    k, stretch = whole("k", k, 2), Stretch.of(stretch)
     number, people = cores(threads), len(data)
     if people and int(data.lengths().min()) == 0:
         raise InputError("there is somebody without samples; leave her out")
     if gaps is None:
-        gaps = k_gap(data, int(k), stretch=stretch, threads=threads, progress=progress)
-    near = _nearest(data, gaps, int(k))
+        gaps = k_gap(data, k, stretch=stretch, threads=threads, progress=progress)
+    near = _nearest(data, gaps, k)
     scale, common = _exact(data, stretch, near)
     boxes, crowd = boxes_of(data), data.crowd.astype(np.int64)
     cells = data.original and scale.small >= 1

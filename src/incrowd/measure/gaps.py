@@ -1,14 +1,16 @@
 """The k-gap: how hard it is to hide each person, equation (11) of the paper."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.arguments import is_whole, whole
 from incrowd.compiled import compiled
+from incrowd.data.trajectories import Trajectories
 from incrowd.errors import ArgumentError
 from incrowd.measure.bounds import is_longer
 from incrowd.measure.effort import Boxes, Scale, parts
@@ -20,9 +22,6 @@ from incrowd.measure.stretch import Stretch
 from incrowd.measure.world import boxes_of, lay_out, scale_for
 from incrowd.threads import cores, on_threads
 
-if TYPE_CHECKING:
-    from incrowd.data.trajectories import Trajectories
-
 __all__ = ["k_gap", "pair_cost"]
 
 MOST = 100
@@ -30,7 +29,7 @@ SPARE = 64
 
 
 def k_gap(
-    data: "Trajectories",
+    data: Trajectories,
     k: int | Sequence[int] = 2,
     *,
     stretch: Stretch | None = None,
@@ -48,7 +47,7 @@ def k_gap(
     data
         The trajectories.
     k
-        The size of the crowd, or several at once; from 2 to 100.
+        The size of the crowd, or several at once, each counted once; from 2 to 100.
     stretch
         How a stretch is measured: thresholds and weights.
     threads, bounds
@@ -68,8 +67,7 @@ def k_gap(
     >>> incrowd.k_gap(city, 2).columns
     ['user', 'k_gap', 'spatial', 'temporal', 'nearest']
     """
-    wanted = _wanted(data, k)
-    stretch = stretch or Stretch()
+    wanted, stretch = _wanted(Trajectories.of(data), k), Stretch.of(stretch)
     number = cores(threads)
     if progress:
         progress(0, len(data))
@@ -95,12 +93,12 @@ def k_gap(
         if progress:
             progress(done, people)
     frames = [_frame(data, each, nearest, space, time, under) for each in wanted]
-    if isinstance(k, int | np.integer):
+    if is_whole(k):
         return frames[0].drop("person", "k")
     return pl.concat(frames).sort("person", "k", maintain_order=True).drop("person")
 
 
-def pair_cost(data: "Trajectories", i: int, j: int, stretch: Stretch) -> Fraction:
+def pair_cost(data: Trajectories, i: int, j: int, stretch: Stretch) -> Fraction:
     """Give the exact cost of merging two trajectories of a dataset."""
     pair = data[[min(i, j), max(i, j)]]
     scale = scale_for(pair, stretch, bounds=False)
@@ -131,14 +129,12 @@ def _cost(
     return parts(boxes, a0, a1, na, boxes, b0, b1, nb, scale)
 
 
-def _wanted(data: "Trajectories", k: int | Sequence[int]) -> list[int]:
-    """Give the crowds that are asked for, or refuse them."""
-    wanted = [k] if isinstance(k, int | np.integer) else list(k)
-    if not wanted:
+def _wanted(data: Trajectories, k: int | Sequence[int]) -> list[int]:
+    """Give the crowds that are asked for, each once, in order, or refuse them."""
+    several = list(k) if isinstance(k, Iterable) and not isinstance(k, str) else [k]
+    if not several:
         raise ArgumentError("no k was given")
-    for each in wanted:
-        if each != int(each) or not 2 <= each <= MOST:  # noqa: PLR2004
-            raise ArgumentError(f"k must be a whole number from 2 to {MOST}, not {each!r}")
+    wanted = sorted({whole("k", each, 2, MOST) for each in several})
     if max(wanted) > len(data):
         there = "is 1" if len(data) == 1 else f"are {len(data)}"
         raise ArgumentError(f"a crowd of {max(wanted)} needs as many people, but there {there}")

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.arguments import is_whole
 from incrowd.compiled import Ints, compiled
 from incrowd.data.visits import Visits
 from incrowd.errors import ArgumentError, InputError
@@ -195,7 +196,7 @@ def beside(traces: Mapping[str, Points]) -> Points:
 
 def whole_number(name: str, value: object, least: int = 1) -> None:
     """Refuse what is no whole number, or one that no dataset needs."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+    if not is_whole(value):
         raise ArgumentError(f"{name} is a whole number of at least {least}, not {value!r}")
     if not least <= value < 2**53:
         raise ArgumentError(f"{name} is at least {least} and below 2**53, not {value!r}")

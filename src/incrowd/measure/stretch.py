@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from incrowd.arguments import is_whole, whole
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -56,14 +57,23 @@ class Stretch:
 
     def __post_init__(self) -> None:
         for name in ("max_space", "max_time"):
-            value = getattr(self, name)
-            if value != int(value) or value < 1:
-                raise ArgumentError(f"{name} must be a whole number of at least 1, not {value!r}")
+            object.__setattr__(self, name, whole(name, getattr(self, name), 1))
         weights = (self.space_weight, self.time_weight)
-        if any(weight != int(weight) or weight < 0 for weight in weights) or not any(weights):
+        if not all(is_whole(each) and each >= 0 for each in weights) or not any(weights):
             raise ArgumentError(
                 f"weights must be whole numbers, not negative and not both 0; they are {weights}"
             )
+        object.__setattr__(self, "space_weight", int(self.space_weight))
+        object.__setattr__(self, "time_weight", int(self.time_weight))
+
+    @classmethod
+    def of(cls, stretch: "Stretch | None") -> "Stretch":
+        """Give what was asked for, or the papers' if nothing was."""
+        if stretch is None:
+            return cls()
+        if not isinstance(stretch, cls):
+            raise ArgumentError(f"stretch must be a Stretch, as Stretch(200, 480), not {stretch!r}")
+        return stretch
 
     def samples(self, a: Box, b: Box, na: int = 1, nb: int = 1) -> tuple[Fraction, Fraction]:
         """Give the effort of merging two samples: its part in space and its part in time.

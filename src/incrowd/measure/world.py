@@ -140,9 +140,10 @@ def scale_for(data: "Trajectories", stretch: "Stretch", *, bounds: bool) -> Scal
     whole = (stretch.space_weight + stretch.time_weight) * stretch.max_space * stretch.max_time
     if whole * people * 2 * longest >= 1 << 53 or stretch.max_space * (people + 1) >= 1 << 31:
         raise ArgumentError(
-            f"thresholds of {stretch.max_space} cells and {stretch.max_time} slots, {people} "
-            f"people and {longest} samples are too much for exact arithmetic; take larger cells "
-            "or slots"
+            f"thresholds of {stretch.max_space:,} cells and {stretch.max_time:,} slots, weights of "
+            f"{stretch.space_weight:,} and {stretch.time_weight:,}, a crowd of {people:,} and a "
+            f"longest trajectory of {longest:,} are together too much for exact arithmetic in 64 "
+            "bits; take larger cells or slots, or smaller thresholds or weights"
         )
     spans = [
         int(end.max()) - int(start.min())

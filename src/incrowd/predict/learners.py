@@ -7,8 +7,7 @@ the same model on any machine with the same libraries.
 import difflib
 from typing import Any
 
-import numpy as np
-
+from incrowd.arguments import is_whole
 from incrowd.compiled import Floats, Ints
 from incrowd.errors import ArgumentError
 from incrowd.predict.trees import Trees, constant, grown
@@ -33,8 +32,7 @@ def named(learner: str, task: str = TASKS[0], seed: int = 0) -> None:
             close = difflib.get_close_matches(str(given), known, n=1)
             hint = f"did you mean {close[0]!r}? " if close else ""
             raise ArgumentError(f"there is no {what} {given!r}; {hint}There are {', '.join(known)}")
-    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-    if not whole or not 0 <= seed < SEEDS:
+    if not is_whole(seed) or not 0 <= seed < SEEDS:
         raise ArgumentError(f"a seed is a whole number from 0 to {SEEDS - 1}, not {seed!r}")
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from incrowd.arguments import is_whole
 from incrowd.compiled import Ints
 from incrowd.errors import ArgumentError, InputError
 from incrowd.predict.classes import levels
@@ -166,7 +167,7 @@ def folds_of(actual: Ints, folds: int, seed: int) -> Ints:
 
 def refuse_few(folds: int, people: int | None = None) -> None:
     """Refuse what is no number of folds, or more than there are people."""
-    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2:  # noqa: PLR2004
+    if not is_whole(folds) or folds < 2:  # noqa: PLR2004
         raise ArgumentError(f"folds is {folds!r}; it is a whole number, and at least 2")
     if people is not None and people < folds:
         raise InputError(f"{people} people are too few for {folds} folds")

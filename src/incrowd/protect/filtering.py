@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.arguments import is_whole
 from incrowd.compiled import compiled
 from incrowd.data.trajectories import Trajectories
 from incrowd.data.visits import is_named
@@ -69,7 +70,7 @@ class Filter(Mechanism):
 
     def __post_init__(self) -> None:
         value = self.at_most
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        if not is_whole(value) or value < 1:
             raise ArgumentError(
                 f"at_most must be a whole number of people of at least 1, not {value!r}"
             )

@@ -21,6 +21,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.arguments import whole
 from incrowd.compiled import compiled
 from incrowd.data.trajectories import Trajectories
 from incrowd.errors import ArgumentError
@@ -164,17 +165,17 @@ def glove(
     >>> int(release.trajectories.crowd.min()), release.losses.people_dropped
     (2, 0)
     """
-    rules = _check(data, k, variant, reshape, max_space, max_time, suppress)
-    stretch = stretch or Stretch()
+    rules = _check(Trajectories.of(data), k, variant, reshape, max_space, max_time, suppress)
+    stretch = Stretch.of(stretch)
     from incrowd.protect.journal import Journal
     from incrowd.protect.run import Run
 
     settings = {
-        "k": int(k),
+        "k": rules.k,
         "variant": variant,
         "reshape": reshape,
-        "max_space": max_space,
-        "max_time": max_time,
+        "max_space": None if max_space is None else int(max_space),
+        "max_time": None if max_time is None else int(max_time),
         "suppress": suppress,
         "stretch": asdict(stretch),
     }
@@ -189,7 +190,7 @@ def glove(
             rules,
             scale,
             threads=cores(threads),
-            block=block or LANES,
+            block=LANES if block is None else whole("block", block, 1),
             bounds=bounds,
             **sizes,
         )
@@ -274,8 +275,7 @@ def _check(
     from incrowd.protect.greedy import Rules
     from incrowd.protect.merging import ANY
 
-    if k != int(k) or k < PAIR:
-        raise ArgumentError(f"k must be a whole number of at least 2, not {k!r}")
+    k = whole("k", k, PAIR)
     if variant not in VARIANTS:
         raise ArgumentError(f"the variant must be one of {VARIANTS}, not {variant!r}")
     if reshape not in RESHAPES:
@@ -285,17 +285,14 @@ def _check(
     if suppress != "boxes" and max_space is None and max_time is None:
         raise ArgumentError(f"to suppress {suppress}, give max_space or max_time")
     for name, value in (("max_space", max_space), ("max_time", max_time)):
-        if value is not None and (value != int(value) or value < 1):
-            raise ArgumentError(
-                f"{name} must be a whole number of cells or slots of at least 1, not {value!r}: "
-                "a sample cannot be smaller than the grid"
-            )
+        if value is not None:
+            whole(name, value, 1, why=": it is in cells or slots, and no sample is smaller")
     people = int(data.crowd.sum())
     if people < k:
         who = "one person" if people == 1 else f"{people} people"
         raise ArgumentError(f"{who} cannot hide in a crowd of {k}")
     return Rules(
-        int(k),
+        k,
         variant == "loose",
         RESHAPES.index(reshape),
         ANY if max_space is None else min(ANY, int(max_space)),

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.arguments import is_whole
 from incrowd.data.frame import Floats, Frame
 from incrowd.data.trajectories import Trajectories
 from incrowd.errors import ArgumentError, PlaceError, PrivacyWarning
@@ -115,8 +116,7 @@ class GeoI(Mechanism):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _epsilon(self.epsilon))
-        whole = isinstance(self.seed, int | np.integer) and not isinstance(self.seed, bool)
-        if self.seed is not None and not (whole and self.seed >= 0):
+        if self.seed is not None and not (is_whole(self.seed) and self.seed >= 0):
             raise ArgumentError(f"a seed is a whole number from 0 on, not {self.seed!r}")
 
     @property
