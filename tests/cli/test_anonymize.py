@@ -180,7 +180,7 @@ class TestWrongUse:
             (["--max-space", -5], "--max-space must be above 0, not -5"),
             (["--max-space", "nan"], "--max-space must be above 0, not nan"),
             (["--max-time", 0], "--max-time must be above 0, not 0"),
-            (["--max-time", "inf"], "--max-time must be above 0, not inf"),
+            (["--max-time", "inf"], "--max-time must be finite, not inf"),
             (["--suppress", "samples"], "--suppress samples needs --max-space or --max-time"),
             (["--max-space", 99], "--max-space 99 m is less than a cell of the grid (100 m)"),
             (["--max-time", 0.5], "--max-time 0.5 min is less than a slot of the grid (1 min)"),
@@ -298,3 +298,48 @@ class TestInterrupted:
         monkeypatch.setattr("incrowd.evaluate.publish.write_release", interrupted)
         assert anonymize("--checkpoint", "journal")[0] == 130
         assert names(calls) == ["calls.csv", "journal"]
+
+    def test_is_143_when_told_to_end(self, anonymize, calls, monkeypatch):
+        def told(*_, **__):
+            raise SystemExit(143)
+
+        monkeypatch.setattr("incrowd.evaluate.publish.write_release", told)
+        status, out, err = anonymize()
+        assert (status, out) == (143, "")
+        assert "release.checkpoint keeps what was done" in err
+        assert "interrupted; nothing was left half written" in err
+        assert names(calls) == ["calls.csv", "release.checkpoint"]
+
+    def test_what_a_killed_run_left_is_told(self, anonymize, calls):
+        (calls / ".release.unverified-0123abcd").mkdir()
+        status, _, err = anonymize()
+        assert status == 0
+        assert ".release.unverified-0123abcd was left by a run that was killed" in err
+
+
+class TestNamesThatAreTaken:
+    @pytest.mark.parametrize("option", ["--record", "--checkpoint"])
+    def test_the_input_is_never_written_over(self, incrowd, calls, option):
+        pl.read_csv(calls / "calls.csv").write_parquet(calls / "calls.parquet")
+        before = (calls / "calls.parquet").read_bytes()
+        words = ("-o", "release", option, "calls.parquet", "--overwrite")
+        status, out, err = incrowd("anonymize", "calls.parquet", *words)
+        assert (status, out) == (2, "")
+        assert "is the input; the" in err
+        assert (calls / "calls.parquet").read_bytes() == before
+        assert names(calls) == ["calls.csv", "calls.parquet"]
+
+    def test_one_name_for_two_files(self, anonymize, calls):
+        words = ("--record", "who.parquet", "--checkpoint", "who.parquet", "--overwrite")
+        status, out, err = anonymize(*words)
+        assert (status, out) == (2, "")
+        assert "cannot be both the private record and the checkpoint" in err
+        assert names(calls) == ["calls.csv"]
+
+    def test_nothing_is_put_among_the_input(self, incrowd, calls):
+        (calls / "in").mkdir()
+        (calls / "calls.csv").rename(calls / "in" / "calls.csv")
+        status, out, err = incrowd("anonymize", "in", "-o", "in/release")
+        assert (status, out) == (2, "")
+        assert "lies in in, all of which is the input" in err
+        assert names(calls / "in") == ["calls.csv"]

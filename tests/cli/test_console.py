@@ -166,3 +166,22 @@ class TestSayIfFirst:
             return 1
 
         assert not is_kept(never)
+
+
+class TestToldToEnd:
+    def test_is_143_and_cleaned_up(self):
+        code = (
+            "import os, signal\n"
+            "import incrowd.cli as cli\n"
+            "def app():\n"
+            "    try:\n"
+            "        os.kill(os.getpid(), signal.SIGTERM)\n"
+            "    finally:\n"
+            "        print('cleaned up')\n"
+            "cli.app = app\n"
+            "cli.main()\n"
+        )
+        words = [sys.executable, "-c", code]
+        done = subprocess.run(words, check=False, capture_output=True, text=True)  # noqa: S603
+        assert (done.returncode, done.stdout) == (143, "cleaned up\n")
+        assert done.stderr == "incrowd: interrupted; nothing was left half written\n"

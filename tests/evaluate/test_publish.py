@@ -144,19 +144,32 @@ class TestRefused:
             put()
         assert names(tmp_path) == []
 
-    @pytest.mark.parametrize("method", ["rename", "replace"])
-    def test_a_failing_rename_leaves_nothing(self, put, tmp_path, monkeypatch, method):
-        real = getattr(Path, method)
+    @pytest.mark.parametrize("name", ["release", "who.parquet"])
+    def test_a_failing_rename_leaves_nothing(self, put, tmp_path, monkeypatch, name):
+        real = Path.rename
 
         def moving(self, target):
-            if Path(target).name in ("release", "who.parquet"):
+            if Path(target).name == name:
                 raise FULL
             return real(self, target)
 
-        monkeypatch.setattr(Path, method, moving)
+        monkeypatch.setattr(Path, "rename", moving)
         with pytest.raises(OutputError, match=r"cannot write \S+/release: the disk is full"):
             put(record=tmp_path / "who.parquet")
         assert names(tmp_path) == []
+
+    def test_the_record_gets_its_name_first(self, put, tmp_path, monkeypatch):
+        real, named = Path.rename, []
+
+        def moving(self, target):
+            named.append(Path(target).name)
+            return real(self, target)
+
+        put(record=tmp_path / "who.parquet")
+        monkeypatch.setattr(Path, "rename", moving)
+        put(record=tmp_path / "who.parquet", overwrite=True)
+        assert [name for name in named if name[0] != "."] == ["who.parquet", "release"]
+        assert names(tmp_path) == ["release", "who.parquet"]
 
     def test_an_interruption_leaves_nothing(self, put, tmp_path, monkeypatch):
         def interrupted(*_, **__):

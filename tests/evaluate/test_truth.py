@@ -12,7 +12,19 @@ from incrowd import verify
 from incrowd.errors import PrivacyWarning
 from incrowd.evaluate.linkage import draw
 
-from .makers import ORIGINAL, PUBLISHED, WHO, Case, boxes_of, cell, held, invented, witnesses
+from .makers import (
+    ORIGINAL,
+    PUBLISHED,
+    WHO,
+    Case,
+    boxes_of,
+    cell,
+    held,
+    inside,
+    invented,
+    trajectories,
+    witnesses,
+)
 
 
 def look(case, **how):
@@ -54,6 +66,23 @@ class TestMembership:
         published = {0: PUBLISHED[0], 1: [(21, 23, 4, 5, 11, 16)]}
         found = look(Case(tmp_path, ORIGINAL, published, without("cat-3"), losses=losses))
         assert failed(found) == ["membership"]
+
+    @pytest.mark.parametrize(
+        ("settings", "losses", "text"),
+        [
+            ({"variant": "strict", "k": 2}, {"people_left_over": 2}, "a crowd of 2 by themselves"),
+            ({"variant": "loose"}, {"people_left_over": 2}, "the loose variant leaves nobody"),
+            ({"variant": "strict"}, {"people_emptied": 2}, "although nothing was to be suppressed"),
+        ],
+    )
+    def test_people_whom_glove_cannot_have_lost(self, tmp_path, settings, losses, text):
+        who = WHO | {"ann-1": None, "bob-2": None}
+        losses = {"people_left_over": 0, "people_emptied": 0} | losses
+        losses |= {"people_dropped": 2, "samples_dropped": 4}
+        how = {"settings": settings, "losses": losses}
+        found = look(Case(tmp_path, ORIGINAL, {1: PUBLISHED[1]}, who, **how))
+        assert failed(found) == ["membership"]
+        assert text in found["membership"].says
 
     def test_losses_that_are_not_stated_are_said(self, tmp_path):
         losses = dict.fromkeys(("people_dropped", "samples_dropped", "samples_suppressed"), "gone")
@@ -107,6 +136,14 @@ class TestMembership:
         assert found["membership"].figures["identifiers_as_names"] == 1
         assert "membership" in failed(found)
 
+    def test_a_number_in_the_manifest_that_is_an_identifier(self, tmp_path):
+        original = {22501234567890: ORIGINAL["ann-1"], 22501234567891: ORIGINAL["bob-2"]}
+        who = dict.fromkeys(original, 0)
+        how = {"settings": {"note": "see 22501234567891"}}
+        found = look(Case(tmp_path, original, {0: PUBLISHED[0]}, who, **how))
+        assert failed(found) == ["membership"]
+        assert found["membership"].figures["identifiers_in_files"] == 1
+
     def test_short_identifiers_occur_by_chance(self, tmp_path):
         original = {"100": ORIGINAL["ann-1"], "2025": ORIGINAL["bob-2"]}
         who = {"100": 0, "2025": 0}
@@ -121,7 +158,7 @@ class TestCoverage:
         assert failed(found) == ["coverage"]
         assert "although nothing was to be suppressed" in found["coverage"].says
 
-    @pytest.mark.parametrize(("stated", "ok"), [(0, False), (1, True), (2, True), ("gone", True)])
+    @pytest.mark.parametrize(("stated", "ok"), [(0, False), (1, True), (2, False), ("gone", True)])
     def test_a_sample_that_was_suppressed(self, tmp_path, stated, ok):
         original = ORIGINAL | {"dan-4": [*ORIGINAL["dan-4"], cell(90, 90, 90)]}
         how = {"losses": {"samples_suppressed": stated}, "settings": {"max_space": 50}}
@@ -134,7 +171,7 @@ class TestCoverage:
 
     def test_pieces_together_hold_a_long_sample(self, tmp_path):
         original = {"a": [(0, 1, 0, 1, 0, 10)], "b": [(1, 2, 0, 1, 3, 6)]}
-        published = {0: [(0, 1, 0, 1, 0, 3), (0, 2, 0, 1, 3, 6), (0, 1, 0, 1, 6, 10)]}
+        published = {0: [(0, 2, 0, 1, 0, 3), (0, 2, 0, 1, 3, 6), (0, 2, 0, 1, 6, 10)]}
         case = Case(tmp_path, original, published, {"a": 0, "b": 0}, settings={"reshape": "split"})
         assert look(case).ok
         assert look(case)["witness"].figures["unwitnessed"] == 2
@@ -142,7 +179,7 @@ class TestCoverage:
 
 class TestBoxes:
     def test_a_box_without_a_witness(self, tmp_path):
-        original = {"a": [cell(0, 0, 0), cell(5, 5, 9)], "b": [cell(0, 1, 0)]}
+        original = {"a": [cell(0, 0, 0), cell(5, 5, 9)], "b": [cell(0, 1, 0), cell(5, 5, 7)]}
         published = {0: [(0, 1, 0, 2, 0, 1), cell(5, 5, 9)]}
         who = {"a": 0, "b": 0}
         for reshape, ok in (("union", False), ("none", False), ("split", True)):
@@ -153,6 +190,16 @@ class TestBoxes:
             assert found["witness"].figures["unwitnessed"] == 1
             assert found["witness"].figures["share"] == 0.5
             assert found["no invention"].ok
+
+    def test_a_box_where_somebody_never_was(self, tmp_path):
+        # Her exact trace under two names, and all of the other's samples counted as suppressed.
+        original = {"a": [cell(0, 0, 0), cell(5, 5, 9)], "b": [cell(0, 1, 0)]}
+        published = {0: [cell(0, 0, 0), cell(5, 5, 9)]}
+        how = {"settings": {"reshape": "split", "max_time": 9}, "losses": {"samples_suppressed": 1}}
+        found = look(Case(tmp_path, original, published, {"a": 0, "b": 0}, **how))
+        assert failed(found) == ["witness"]
+        assert found["witness"].figures["never_there"] == 2
+        assert "one of their people or more never was" in found["witness"].says
 
     @pytest.mark.parametrize("side", range(6))
     @pytest.mark.parametrize("reshape", ["union", "none", "split"])
@@ -188,6 +235,21 @@ class TestLinkage:
         found = look(case, record=None, draws=200)
         assert failed(found) == ["linkage"]
         assert "fitted no record" in found["linkage"].says
+
+    def test_more_people_than_the_original_has(self, tmp_path):
+        case = Case(tmp_path)
+        found = look(case, original=case.original[:4], record=None)
+        assert failed(found) == ["linkage"]
+        assert "5 people are published and 0 counted as dropped, but the original has 4" in str(
+            found["linkage"].says
+        )
+
+    def test_a_few_who_were_dropped_do_not_excuse_all(self, tmp_path):
+        case = Case(tmp_path, losses={"people_dropped": 1})
+        others = {f"other-{i}": [cell(50 + i, 50, 5 * i)] for i in range(6)}
+        found = look(case, original=trajectories(others), record=None)
+        assert failed(found) == ["linkage"]
+        assert "what was left out does not explain it" in found["linkage"].says
 
     def test_draws_distinct_samples_of_one_person(self):
         offsets = np.array([0, 3, 3, 10])
@@ -269,6 +331,10 @@ class TestAgainstTheObvious:
         ]
         assert found["witness"].figures["unwitnessed"] == sum(map(bool, unseen))
         assert found["witness"].figures["unwitnessed_rows"] == sum(unseen)
+        never = sum(
+            any(not any(inside(s, box) for s in m) for m in members) for box, members in boxes
+        )
+        assert found["witness"].figures["never_there"] == never
         wrong = sum(
             invented(box, [s for m in members for s in m], whole=whole) for box, members in boxes
         )

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import os
 import subprocess
 import sys
 import warnings
@@ -110,14 +111,14 @@ class TestWhatHolds:
         assert "look like one" in found["sizes"].says
 
     def test_limits_are_said(self, case, tmp_path):
-        assert len(verify(case.path).limits) == 4
+        assert len(verify(case.path).limits) == 5
         other = tmp_path / "other"
         other.mkdir()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PrivacyWarning)
             found = verify(Case(other, settings={"reshape": "split"}, seed=1).path)
-        assert "split" in found.limits[4]
-        assert "seed" in found.limits[5]
+        assert "split" in found.limits[5]
+        assert "seed" in found.limits[6]
 
     def test_progress_rises_to_all(self, case):
         seen = []
@@ -140,6 +141,28 @@ class TestFiles:
         assert found["files"].says == ".notes is not named in the manifest."
         assert found["k-anonymity"].ok is None
         assert "Nothing can be claimed" in found.claims
+
+    def test_a_file_that_has_no_place_in_a_release(self, case):
+        (case.path / "who.parquet").write_bytes(case.record.read_bytes())
+        case.reseal(files={"trajectories.parquet": {}, "who.parquet": {}})
+        assert verify(case.path)["files"].says == "who.parquet has no place in a release."
+
+    def test_a_link(self, case):
+        outside = case.path.parent / "rows.parquet"
+        case.file.rename(outside)
+        (case.path / "trajectories.parquet").symlink_to(outside)
+        found = verify(case.path)["files"].says
+        assert found == "trajectories.parquet is a link, and not the file itself."
+
+    def test_a_manifest_that_is_no_file_or_too_deep(self, case):
+        file = case.path / "manifest.json"
+        file.write_text("[" * 200_000)
+        with pytest.raises(UnreadableError, match="cannot read"):
+            verify(case.path)
+        file.unlink()
+        os.mkfifo(file)
+        with pytest.raises(UnreadableError, match="it is no file"):
+            verify(case.path)
 
     def test_a_missing_file(self, case):
         case.file.unlink()
@@ -394,3 +417,40 @@ class TestIndependence:
 
     def test_is_public(self):
         assert incrowd.verify is verify
+
+
+class TestSettings:
+    """What the manifest states of the making must fit what is there."""
+
+    OVERLAPPING = PUBLISHED | {1: [*PUBLISHED[1], (20, 23, 3, 5, 50, 52)]}
+
+    @pytest.mark.parametrize(
+        ("reshape", "ok"), [("split", False), ("union", False), ("none", True)]
+    )
+    def test_boxes_that_overlap_in_time(self, tmp_path, reshape, ok):
+        case = Case(tmp_path, published=self.OVERLAPPING, settings={"reshape": reshape})
+        found = verify(case.path)
+        assert found["sizes"].ok is ok
+        assert found["sizes"].figures.get("overlap", 0) == (0 if ok else 3)
+
+    @pytest.mark.parametrize(
+        ("settings", "ok"),
+        [
+            ({"max_time": 41}, True),
+            ({"max_time": 40}, False),
+            ({"max_time": 40, "suppress": "samples"}, True),
+            ({"max_time": 40, "reshape": "union"}, True),
+            ({"max_space": 1}, True),
+            ({"max_space": 1, "reshape": "none"}, False),
+            ({"max_space": 3, "reshape": "none"}, True),
+        ],
+    )
+    def test_boxes_beyond_the_thresholds(self, tmp_path, settings, ok):
+        case = Case(tmp_path, settings={"reshape": "split"} | settings)
+        assert verify(case.path)["sizes"].ok is ok
+
+    def test_names_that_nobody_drew(self, case):
+        case.rewrite(case.rows().with_columns(pl.col("person").str.to_uppercase()))
+        found = verify(case.path)
+        assert failed(found) == ["names"]
+        assert "not 16 hexadecimal digits" in found["names"].says

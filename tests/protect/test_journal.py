@@ -124,3 +124,33 @@ class TestJournal:
             len(np.frombuffer((tmp_path / "c").read_bytes().split(b"\n", 1)[1], RECORD)) == calls[0]
         )
         same(incrowd.glove(city), incrowd.glove(city, checkpoint=tmp_path / "c"))
+
+
+class TestForged:
+    @pytest.mark.parametrize(
+        "pairs",
+        [
+            [(-3, 1)],
+            [(1, 1)],
+            [(2, 1)],
+            [(0, 80)],
+            [(0, 1), (1, 2)],
+            [(0, 1), (0, 2)],
+            [(0, 10**6)],
+        ],
+    )
+    def test_merges_that_cannot_be_are_refused(self, city, tmp_path, pairs):
+        release = incrowd.glove(city, 2, checkpoint=tmp_path / "c")
+        (tmp_path / "c").unlink()
+        journal = Journal(tmp_path / "c", city, release.settings)
+        older, younger = np.array(pairs, np.int32).T
+        journal.append(older, younger, np.ones(len(pairs), int), np.ones(len(pairs), int))
+        journal.close()
+        before = (tmp_path / "c").read_bytes()
+        with pytest.raises(ArgumentError, match="merges that cannot be"):
+            incrowd.glove(city, 2, checkpoint=tmp_path / "c")
+        assert (tmp_path / "c").read_bytes() == before
+
+    def test_nobody_else_can_read_it(self, city, tmp_path):
+        incrowd.glove(city, 2, checkpoint=tmp_path / "c")
+        assert (tmp_path / "c").stat().st_mode & 0o777 == 0o600

@@ -27,7 +27,7 @@ from incrowd.cli.mechanisms import (
 )
 from incrowd.cli.options import AsJson, Source, in_units, reads_data
 from incrowd.cli.telling import as_plain, blur, losses_in, proof, share
-from incrowd.errors import ArgumentError, VerificationError
+from incrowd.errors import ArgumentError, IncrowdError, VerificationError
 
 if TYPE_CHECKING:
     from incrowd.data.trajectories import Trajectories
@@ -128,7 +128,7 @@ def anonymize(
 
     Example:  `incrowd anonymize cdr.csv --k 2 -o release --record who.parquet`
 
-    Example:  `incrowd anonymize cdr.csv --method cloak --cloak 60 -o release`
+    Example:  `incrowd anonymize cdr.csv --method cloak --cloak 60 -o cloaked`
     """
     refuse_options(context, method.value)
     if method is not Method.glove:
@@ -141,7 +141,9 @@ def anonymize(
 
     refuse_places(output, record=record, overwrite=overwrite)
     journal = checkpoint or output.with_name(f"{output.name}.checkpoint")
+    _refuse_same(context.params["data"], output, record, journal)
     _refuse_journal(journal, output)
+    _tell_left_behind(output)
     if k > MANY:
         say(f"note: k = {k:,} is large; expect wide and long samples, and few crowds")
     data = source.read()
@@ -201,6 +203,8 @@ def _plainly(
 
     record = files["record"]
     refuse_places(output, record=record, overwrite=files["overwrite"])
+    _refuse_same(context.params["data"], output, record)
+    _tell_left_behind(output)
     data = source.read()
     with progress("Protecting", "samples"):
         protected = mechanism.protect(data, threads=source.reading["threads"])
@@ -272,7 +276,45 @@ def _refuse(k: int, max_space: float | None, max_time: float | None, suppress: S
         raise ArgumentError(f"--suppress {suppress.value} needs --max-space or --max-time")
     for option, value in (("--max-space", max_space), ("--max-time", max_time)):
         if value is not None and not 0 < value < math.inf:
-            raise ArgumentError(f"{option} must be above 0, not {value:g}")
+            what = "finite" if value == math.inf else "above 0"
+            raise ArgumentError(f"{option} must be {what}, not {value:g}")
+
+
+def _refuse_same(data: str, output: Path, record: Path | None, journal: Path | None = None) -> None:
+    """Refuse to write over the input or among it, or to give two files the same name."""
+    from incrowd.data.reading.sources import files_of
+
+    written = {"release": output, "private record": record, "checkpoint": journal}
+    names: dict[Path, str] = {}
+    for what, path in written.items():
+        if path is None:
+            continue
+        other = names.setdefault(path.resolve(), what)
+        if other != what:
+            raise ArgumentError(f"{path} cannot be both the {other} and the {what}")
+    try:
+        files = files_of(data)
+    except (IncrowdError, OSError):
+        return  # told by who reads it
+    folder = Path(data).resolve()
+    for path, what in names.items():
+        if path in {file.resolve() for file in files}:
+            raise ArgumentError(f"{path} is the input; the {what} needs a name of its own")
+        if folder.is_dir() and folder in path.parents and what != "checkpoint":
+            raise ArgumentError(
+                f"{path} lies in {data}, all of which is the input; put the {what} elsewhere"
+            )
+
+
+def _tell_left_behind(output: Path) -> None:
+    """Say what runs that were killed have left, for nobody else will remove it."""
+    from incrowd.evaluate.publish import left_behind
+
+    for path in left_behind(output):
+        say(
+            f"note: {path} was left by a run that was killed; it is no release. Unless that run "
+            "is still going on, delete it"
+        )
 
 
 def _refuse_journal(journal: Path, output: Path) -> None:
@@ -288,8 +330,8 @@ def _keeping(journal: Path) -> Iterator[None]:
     """Say what is kept when something ends the run that the same command can go on from."""
     try:
         yield
-    except (KeyboardInterrupt, MemoryError, OSError):
-        if journal.exists():
+    except (KeyboardInterrupt, SystemExit, MemoryError, OSError):
+        if journal.is_file() and journal.stat().st_size:
             say(
                 f"{journal} keeps what was done: run the same command again to go on from there, "
                 "or delete it. It tells about the input; do not share it."

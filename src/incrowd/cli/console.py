@@ -16,9 +16,18 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-__all__ = ["once_begun", "progress", "run", "say", "say_if_first", "warn", "write_people"]
+__all__ = [
+    "TERMINATED",
+    "once_begun",
+    "progress",
+    "run",
+    "say",
+    "say_if_first",
+    "warn",
+    "write_people",
+]
 
-_USE, _INTERRUPTED = 2, 130
+_USE, _INTERRUPTED, TERMINATED = 2, 130, 143
 _STOPPED = "incrowd: interrupted; nothing was left half written"
 _PATIENCE = 5.0
 _DECIMALS = 12
@@ -36,7 +45,7 @@ def run(app: Callable[[], Any]) -> int:
             # Here, so that a full disk or a closed pipe behind the output does not go unnoticed.
             sys.stdout.flush()
     except SystemExit as stop:
-        if stop.code == _INTERRUPTED:  # typer was there first
+        if stop.code in (_INTERRUPTED, TERMINATED):  # typer may have been there first
             say(_STOPPED)
         return stop.code if isinstance(stop.code, int) else _USE
     except BrokenPipeError:

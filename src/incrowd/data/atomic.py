@@ -72,8 +72,8 @@ def refuse_taken(final: Path, *, directory: bool = False, overwrite: bool = Fals
             raise OutputError(f"{final} exists already; choose a new name or remove it first")
         if not overwrite:
             raise OutputError(
-                f"{final} exists already; choose a new name, or allow overwriting (--force on the "
-                "command line, overwrite=True in Python)"
+                f"{final} exists already; choose a new name, or allow overwriting (--force or "
+                "--overwrite on the command line, overwrite=True in Python)"
             )
 
 

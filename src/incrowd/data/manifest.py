@@ -20,9 +20,12 @@ from incrowd.data.atomic import replacing
 from incrowd.errors import ArgumentError, UnreadableError
 
 __all__ = [
+    "FILES",
     "MANIFEST",
     "MOMENT",
+    "PAGE",
     "SCHEMA",
+    "TABLES",
     "Manifest",
     "ReleaseFiles",
     "amend_release",
@@ -34,7 +37,10 @@ __all__ = [
 VERSION = 1
 """The version of the layout; one that is not known is not read."""
 RELEASE = "incrowd release"
-MANIFEST = "manifest.json"
+MANIFEST, PAGE = "manifest.json", "report.html"
+TABLES = ("trajectories.parquet", "trajectories.csv")
+FILES = (*TABLES, PAGE)
+"""What a release can consist of, beside its manifest: one table, and a report."""
 MOMENT = pl.Datetime("ms", "UTC")
 NUMBERS = ("x_min", "x_max", "y_min", "y_max", "lon", "lat")
 SCHEMA = pl.Schema(
@@ -157,8 +163,8 @@ def amend_release(
     """
     folder, added = Path(path), dict(files or {})
     for name in added:
-        if Path(name).name != name or name.startswith((MANIFEST, "trajectories.")) or not name:
-            raise ArgumentError(f"{name!r} cannot be added to a release; name it like report.html")
+        if name != PAGE:
+            raise ArgumentError(f"{name!r} cannot be added to a release; only {PAGE} can")
     manifest = read_manifest(folder)
     kept = {name: known for name, known in manifest.files.items() if name not in added}
     _check_seals(folder, kept)
@@ -197,11 +203,13 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
     """Read the manifest of a release and nothing else; no file is checked against it."""
     folder = Path(path)
     file = folder / MANIFEST
+    if file.exists() and not file.is_file():
+        raise UnreadableError(f"cannot read {file}: it is no file")
     try:
         fields = json.loads(file.read_bytes())
     except FileNotFoundError as error:
         raise UnreadableError(f"{folder} is no release: there is no {MANIFEST} in it") from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UnreadableError(f"cannot read {file}: {error}") from error
     if not isinstance(fields, dict) or fields.get("kind") != RELEASE:
         raise UnreadableError(f"{folder} is no release: {file} is not the manifest of one")

@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from incrowd.data.manifest import MANIFEST, Manifest, seal
+from incrowd.data.manifest import FILES, MANIFEST, TABLES, Manifest, seal
 from incrowd.errors import ArgumentError
+from incrowd.evaluate.kernels import T0, T1, X0, Y0
 from incrowd.evaluate.published import PROBLEMS, Published
 from incrowd.evaluate.verification import Check, failed, passed, several
 
@@ -23,15 +24,16 @@ __all__ = [
     "rows_file",
 ]
 
-_TABLES = ("trajectories.parquet", "trajectories.csv")
 LEAST = 2
 """The smallest k that hides anybody."""
+NAME = r"\A[0-9a-f]{16}\z"
+"""What a name looks like that incrowd has drawn."""
 _METADATA = {b"incrowd.kind": b"release"}
 
 
 def rows_file(folder: Path, manifest: Manifest) -> Path:
     """Give the file that holds the rows."""
-    return folder / next(name for name in _TABLES if name in manifest.files)
+    return folder / next(name for name in TABLES if name in manifest.files)
 
 
 def check_files(folder: Path, manifest: Manifest) -> Check:
@@ -47,7 +49,13 @@ def check_files(folder: Path, manifest: Manifest) -> Check:
     here = {entry.name for entry in folder.iterdir()}
     extra = sorted(here - {MANIFEST, *manifest.files})
     wrong += [f"{name} is not named in the manifest" for name in extra]
-    tables = [name for name in _TABLES if name in manifest.files]
+    wrong += [f"{name} has no place in a release" for name in manifest.files if name not in FILES]
+    wrong += [
+        f"{name} is a link, and not the file itself"
+        for name in sorted(here)
+        if (folder / name).is_symlink()
+    ]
+    tables = [name for name in TABLES if name in manifest.files]
     if len(tables) != 1:
         wrong.append(f"there must be one file of trajectories, not {len(tables)}")
     if not wrong and tables == ["trajectories.parquet"]:
@@ -70,7 +78,7 @@ def _odd_metadata(file: Path) -> list[str]:
     """Find what a Parquet file carries beside its rows."""
     try:
         found = pq.read_metadata(file).metadata or {}
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         return [f"{file.name} cannot be read ({error})"]
     odd = {key: value for key, value in found.items() if _METADATA.get(key) != value}
     return [f"{file.name} carries {len(odd)} notes beside its rows"] if odd else []
@@ -98,8 +106,36 @@ def check_rows(published: Published) -> Check:
     return passed("rows", says, figures)
 
 
+def _misshapen(published: Published, manifest: Manifest) -> dict[str, tuple[int, str]]:
+    """Count rows that GLOVE does not make with the settings that the manifest states."""
+    settings = manifest.settings if isinstance(manifest.settings, Mapping) else {}
+    reshape, boxes = settings.get("reshape"), published.boxes.astype(np.int64)
+    rows = np.repeat(published.sizes, np.diff(published.cuts))
+    found: dict[str, tuple[int, str]] = {}
+    if reshape in ("split", "union"):
+        meets = np.zeros(len(boxes), np.bool_)
+        meets[1:] = boxes[1:, T0] < boxes[:-1, T1]
+        meets[published.cuts[:-1]] = False  # the first of each record
+        text = f"overlap the row before in time, which reshaping by {reshape} rules out"
+        found["overlap"] = int(rows[meets].sum()), text
+    # Areas are put together by reshaping, and times by union; what was merged is not larger.
+    kept = {"max_time": ("split", "none"), "max_space": ("none",)}
+    for name, sides in (("max_time", (T0,)), ("max_space", (X0, Y0))):
+        limit = settings.get(name)
+        boxed = settings.get("suppress", "boxes") == "boxes" and reshape in kept[name]
+        if type(limit) is int and boxed:
+            large = np.any([boxes[:, low + 1] - boxes[:, low] > limit for low in sides], axis=0)
+            text = f"are larger than {name} = {limit}, beyond which all was to be suppressed"
+            found[name] = int(rows[large].sum()), text
+    return found
+
+
 def check_sizes(published: Published, manifest: Manifest, what: str = "crowds") -> Check:
-    """See whether the manifest counts what is there; `what` identical records are called."""
+    """See whether the manifest counts what is there; `what` identical records are called.
+
+    And whether boxes are as the settings that it states make them: `split` and `union` leave no
+    two that overlap in time, and what exceeds a threshold is suppressed.
+    """
     stated = manifest.sizes if isinstance(manifest.sizes, Mapping) else {}
     counted = {
         "people": len(published.people),
@@ -107,7 +143,13 @@ def check_sizes(published: Published, manifest: Manifest, what: str = "crowds") 
         "trajectories": len(published.sizes),
         "smallest_crowd": int(published.sizes.min()),
     }
-    figures = {"counted": counted, "stated": dict(stated)}
+    misshapen = _misshapen(published, manifest)
+    figures: dict[str, Any] = {"counted": counted, "stated": dict(stated)}
+    figures |= {name: count for name, (count, _) in misshapen.items()}
+    odd = [f"{several(count, 'row')} {text}" for count, text in misshapen.values() if count]
+    if odd:
+        says = f"The manifest's settings do not fit: {'; '.join(odd)}."
+        return failed("sizes", says, figures)
     if stated == counted:
         says = (
             f"The manifest's sizes are true: {counted['people']:,} people, "
@@ -145,11 +187,14 @@ def check_names(published: Published) -> Check:
     """See whether names are distinct and in order; whether they are random cannot be seen."""
     names = published.people
     lengths = names.str.len_bytes().n_unique()
+    odd = len(names) - int(names.str.contains(NAME).sum())
     repeated = len(names) - names.n_unique()
     in_order = names.is_sorted()
     figures = {"people": len(names), "repeated": repeated, "lengths": lengths, "sorted": in_order}
+    figures["odd"] = odd
     wrong = [f"{repeated:,} names return after others"] if repeated else []
     wrong += [f"names have {lengths} different lengths"] if lengths > 1 else []
+    wrong += [f"{odd:,} names are not 16 hexadecimal digits, as names are drawn"] if odd else []
     wrong += [] if in_order else ["people are not in the order of their names"]
     if wrong:
         return failed("names", f"{_upper('; '.join(wrong))}.", figures)

@@ -176,16 +176,31 @@ def _look_far(
     return found
 
 
+@inner
+def _was_ever_there(
+    data: Columns, near: int, low: int, up: int, boxes: Sides, b: int
+) -> bool:  # fmt: skip
+    """Tell whether the place of any sample of a member lies in a box, those near in time first."""
+    for step in range(max(near - low, up - near)):
+        before, after = near - 1 - step, near + step
+        if before >= low and _inside(data, before, boxes, b):
+            return True
+        if after < up and _inside(data, after, boxes, b):
+            return True
+    return False
+
+
 @compiled
 def examine(
     first: int, last: int, members: Ints, groups: Ints, data: Columns, offsets: Ints, shift: int,
     longest: int, boxes: Sides, cuts: Ints, whole: int,
-    lacking: Sides, edges: NDArray[np.uint8],
+    lacking: Sides, absent: Sides, edges: NDArray[np.uint8],
 ) -> None:  # fmt: skip
     """Look at the boxes of trajectories `first` to `last` beside the samples of their members.
 
     `lacking` gets, for each box, how many members have no sample in it: a sample whose place lies
-    in the box and whose time meets it (or, if `whole`, lies in it). `edges` gets a bit for each
+    in the box and whose time meets it (or, if `whole`, lies in it). `absent` gets how many of these
+    have no sample whose place lies in the box, whenever that was. `edges` gets a bit for each
     edge that comes from a member's sample: in space, one whose place lies in the box and touches
     the edge from inside; in time, one that starts or ends then. If `whole`, the sample must lie in
     the box in time as well, and start where the box starts or end where it ends.
@@ -200,7 +215,9 @@ def examine(
             for m in range(len(mine)):
                 near[m] = _sample_from(data[T0], low[m], up[m], start - longest + 1)
                 seen, found = _look_near(data, near[m], up[m], shift, boxes, b, whole, found)
-                lacking[b] += not seen
+                if not seen:
+                    lacking[b] += 1
+                    absent[b] += not _was_ever_there(data, near[m], low[m], up[m], boxes, b)
                 if not whole and not found & START:
                     found |= START if _is_edge(data, low[m], up[m], start, longest) else 0
                 if not whole and not found & END:

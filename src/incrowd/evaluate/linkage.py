@@ -100,7 +100,10 @@ def check_linkage(
     exposed, none = int(((fits > 0) & (fits < k)).sum()), fits == 0
     if record is None:
         losses = [stated_loss(manifest, name) for name in ("people_dropped", "samples_suppressed")]
-        lost = np.full(len(fits), any(losses))
+        # Of whom nothing fits, she was dropped or has a sample of her own that was suppressed.
+        first = trials.known[trials.cuts[:-1]][none]
+        people = np.unique(np.searchsorted(beside.original.offsets, first, side="right"))
+        lost = np.full(len(fits), len(people) <= sum(loss or 0 for loss in losses))
     else:
         missed = np.concatenate([[0], np.cumsum(record.missed[trials.known])])
         lost = np.diff(missed[trials.cuts]) > 0
@@ -118,8 +121,13 @@ def check_linkage(
         says = f"In {exposed:,} of {len(fits):,} trials, true samples fitted fewer than {k} records"
         return failed("linkage", f"{says}.", figures)
     if unexplained:
-        says = f"In {unexplained:,} of {len(fits):,} trials, true samples fitted no record"
-        return failed("linkage", f"{says}, although none of them was dropped.", figures)
+        says = (
+            f"In {unexplained:,} of {len(fits):,} trials, true samples fitted no record, and what "
+            "was left out does not explain it."
+        )
+        return failed("linkage", says, figures)
+    if record is None and (says := _miscounted(beside, manifest)):
+        return failed("linkage", says, figures)
     least = int(fits[~none].min()) if not bool(none.all()) else 0
     tail = f"; {none.sum():,} fitted none, of people or samples left out" if none.any() else ""
     says = (
@@ -127,6 +135,16 @@ def check_linkage(
         f"or all) fitted {least:,} records or more{tail}."
     )
     return passed("linkage", says, figures)
+
+
+def _miscounted(beside: Beside, manifest: Manifest) -> str:
+    """Say if there are more people, or fewer, than the original and the losses leave."""
+    people, published = len(beside.original), len(beside.published.people)
+    dropped = stated_loss(manifest, "people_dropped")
+    if published <= people and dropped in (None, people - published):
+        return ""
+    stated = "" if dropped is None else f" and {dropped:,} counted as dropped"
+    return f"{published:,} people are published{stated}, but the original has {people:,}."
 
 
 def _summary(fits: Ints, points: int) -> dict[str, Any]:

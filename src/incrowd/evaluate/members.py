@@ -75,6 +75,7 @@ def check_membership(beside: Beside, record: Record, file: Path, manifest: Manif
     known = [part for part in parts if part is not None]
     if len(known) == len(parts) and sum(known) != figures["people_dropped"]:
         wrong.append("people left over and people emptied do not add up to those dropped")
+    wrong += _impossible(manifest, *parts)
     crowds = manifest.sizes.get("trajectories")
     if crowds != figures["trajectories"]:
         wrong.append(f"the manifest states {crowds} crowds, the record {figures['trajectories']:,}")
@@ -85,9 +86,24 @@ def check_membership(beside: Beside, record: Record, file: Path, manifest: Manif
     says = (
         f"Each of {len(users):,} people is published once, or counted as dropped: "
         f"{figures['people_dropped']:,} people with {figures['samples_dropped']:,} samples"
-        f"{said}; no identifier of the input occurs."
+        f"{said}; no identifier of the input is a name, or stands as text in the manifest or "
+        "the metadata."
     )
     return passed("membership", says, figures)
+
+
+def _impossible(manifest: Manifest, left_over: int | None, emptied: int | None) -> list[str]:
+    """Find losses of people that GLOVE cannot have with the settings that the manifest states."""
+    settings = manifest.settings
+    k, variant, wrong = settings.get("k"), settings.get("variant"), []
+    if left_over and variant == "loose":
+        wrong.append(f"{left_over:,} people are left over, and the loose variant leaves nobody")
+    elif left_over and variant == "strict" and type(k) is int and left_over >= k:
+        wrong.append(f"{left_over:,} people are left over, who are a crowd of {k} by themselves")
+    limits = [settings.get(name) for name in ("max_space", "max_time")]
+    if emptied and variant is not None and limits == [None, None]:
+        wrong.append(f"{emptied:,} people are emptied, although nothing was to be suppressed")
+    return wrong
 
 
 def _torn(beside: Beside, table: pl.DataFrame) -> int:
@@ -113,9 +129,7 @@ def _texts(file: Path) -> list[bytes]:
 
 def _named_in(people: pl.Series, texts: list[bytes]) -> int:
     """Count identifiers that occur in texts, those aside that would do so by chance."""
-    if people.dtype != pl.String:
-        return 0
-    told = [name.encode() for name in people.to_list() if _is_telling(name)]
+    told = [name.encode() for name in people.cast(pl.String).to_list() if _is_telling(name)]
     found: set[bytes] = set()
     for length in sorted(set(map(len, told))):
         alike = {name for name in told if len(name) == length}

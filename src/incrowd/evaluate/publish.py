@@ -12,6 +12,7 @@ beside its own name before, and gets it with the release: both are there, or nei
 """
 
 import contextlib
+import glob
 import os
 import secrets
 import shutil
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from incrowd.protect.glove import Release
     from incrowd.protect.mechanisms import Protected
 
-__all__ = ["Publication", "publish", "refuse_places", "threats"]
+__all__ = ["Publication", "left_behind", "publish", "refuse_places", "threats"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +216,15 @@ def refuse_places(final: Path, *, record: Path | None = None, overwrite: bool = 
     refuse_taken(record, overwrite=overwrite)
 
 
+def left_behind(final: Path) -> list[Path]:
+    """Give what runs that were killed have left beside a release of this name."""
+    return sorted(
+        path
+        for why in ("unverified", "old")
+        for path in final.absolute().parent.glob(f".{glob.escape(final.name)}.{why}-*")
+    )
+
+
 def _refuse_foreign(final: Path) -> None:
     """Refuse to replace what is no release, or holds more than one."""
     if final.is_symlink() or not final.is_dir():
@@ -256,25 +266,30 @@ def _keep(path: Path, assignment: pl.DataFrame, names: pl.DataFrame) -> None:
 
 
 def _name(hidden: Path, final: Path, kept: Path | None, record: Path | None) -> None:
-    """Give the release and the record their names: both, or neither."""
-    old = _beside(final, "old") if os.path.lexists(final) else None
-    if old is not None:
-        final.rename(old)
-    try:
-        hidden.rename(final)
-        try:
-            if kept is not None and record is not None:
-                kept.replace(record)
-            _sync(final.parent)
-        except BaseException:
-            final.rename(hidden)
-            raise
-    except BaseException:
-        if old is not None:
-            old.rename(final)
-        raise
-    if old is not None:
-        shutil.rmtree(old, ignore_errors=True)
+    """Give the record and the release their names: both, or neither.
+
+    The record first: if the machine stops in between, no release is there without its record.
+    """
+    pairs = [(hidden, final)]
+    if kept is not None and record is not None:
+        pairs.insert(0, (kept, record))
+    aside: list[Path] = []
+    with contextlib.ExitStack() as back:
+        for new, name in pairs:
+            if os.path.lexists(name):
+                old = _beside(name, "old")
+                name.rename(old)
+                back.callback(old.rename, name)
+                aside.append(old)
+            new.rename(name)
+            back.callback(name.rename, new)
+            _sync(name.absolute().parent)
+        back.pop_all()
+    for old in aside:
+        if old.is_dir() and not old.is_symlink():
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            old.unlink(missing_ok=True)
 
 
 def _sync(folder: Path) -> None:

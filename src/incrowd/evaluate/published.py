@@ -151,7 +151,7 @@ def _tables(file: Path, problems: Counter[str]) -> Iterator[pl.DataFrame]:
             table = pl.from_arrow(batch)
             assert isinstance(table, pl.DataFrame)  # noqa: S101  a batch gives a frame
             yield table
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise UnreadableError(f"{file.name} cannot be read: {error}") from error
 
 

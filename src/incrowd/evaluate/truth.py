@@ -5,14 +5,16 @@ Three questions, with the original and the private record at hand:
 coverage
     Is every sample of a published person held by a published box of hers, at every slot of its
     time, or counted as suppressed? A sample that was suppressed may lie in another box of hers by
-    chance. It is not missed then, so with suppression the manifest may count more than are missed,
-    never fewer.
+    chance; it is not missed then. GLOVE does not count it as suppressed either, so the manifest
+    must count just those that are missed. Other mechanisms count what they left out: no fewer.
 witness
     Does every published box hold a sample of every member of its crowd? A sample is a witness if
     it lies in the box (for pieces cut in time: if its place lies in the box and its time meets the
     box's). All samples of a member count, those that were suppressed elsewhere too: what the box
     says of her is true because of any of them. Suppression takes away whole boxes and leaves the
-    others as they were, so it takes no witness away.
+    others as they were, so it takes no witness away. A piece that was cut in time need not have
+    one; but every merged sample has a sample of every member, and a piece of it gets its whole
+    place. So in the place of every box each member was at some time, however time was cut.
 no invention
     Does every edge of a box come from a member's sample? In space from one whose place lies in the
     box and touches the edge from inside; in time from one that starts or ends then. Where nothing
@@ -55,7 +57,8 @@ def check_coverage(beside: Beside, record: Record, manifest: Manifest) -> Check:
     if stated is None:
         says = f"{held}; {missed:,} were suppressed (the manifest does not state how many)."
         return passed("coverage", says, figures)
-    if missed > stated or (stated and not allowed):
+    exact = not is_plain(manifest)
+    if missed > stated or (stated and not allowed) or (exact and stated != missed):
         says = f"{held}; {missed:,} do not, and the manifest counts {stated:,} as suppressed."
         return failed("coverage", says, figures)
     tail = f"; the other {missed:,} are counted as suppressed" if missed else ""
@@ -75,26 +78,33 @@ def check_boxes(
     count = np.bincount(record.crowd_of[people], minlength=len(published.sizes))
     groups = np.concatenate([[0], np.cumsum(count)])
     longest = int((original.t1 - original.t0).max(initial=1))
-    lacking = np.zeros(len(published.boxes), np.int32)
+    lacking, absent = (np.zeros(len(published.boxes), np.int32) for _ in range(2))
     edges = np.zeros(len(published.boxes), np.uint8)
 
     def work(first: int, last: int) -> None:
         examine(
             first, last, members, groups, original.columns, original.offsets, beside.shift,
-            longest, published.boxes, published.cuts, int(whole), lacking, edges,
+            longest, published.boxes, published.cuts, int(whole), lacking, absent,
+            edges,
         )  # fmt: skip
 
     for _ in in_blocks(len(published.sizes), work, progress):
         pass
     # A record that is nobody's has no witness at all.
-    unseen = lacking.astype(np.int64)
-    unseen += np.repeat(published.sizes - count, np.diff(published.cuts))
-    return _witness(published.sizes, published.cuts, unseen, whole=whole), _edges(edges)
+    nobody = np.repeat(published.sizes - count, np.diff(published.cuts))
+    witness = _witness(
+        published.sizes,
+        published.cuts,
+        nobody + lacking.astype(np.int64),
+        nobody + absent.astype(np.int64),
+        whole=whole,
+    )
+    return witness, _edges(edges)
 
 
-def _witness(sizes: Ints, cuts: Ints, lacking: Ints, *, whole: bool) -> Check:
+def _witness(sizes: Ints, cuts: Ints, lacking: Ints, absent: Ints, *, whole: bool) -> Check:
     boxes, unseen = len(lacking), lacking > 0
-    number = int(unseen.sum())
+    number, never = int(unseen.sum()), int((absent > 0).sum())
     rows = np.repeat(sizes, np.diff(cuts))
     figures = {
         "boxes": boxes,
@@ -102,11 +112,18 @@ def _witness(sizes: Ints, cuts: Ints, lacking: Ints, *, whole: bool) -> Check:
         "share": number / boxes,
         "rows": int(rows.sum()),
         "unwitnessed_rows": int(lacking.sum()),
+        "never_there": never,
         "must_hold": whole,
     }
     if not number:
         says = f"Each of {boxes:,} published boxes holds a true sample of every one of its people."
         return passed("witness", says, figures)
+    if never and not whole:
+        says = (
+            f"{never:,} of {boxes:,} published boxes ({never / boxes:.2%}) state a place at which "
+            "one of their people or more never was; cutting in time cannot do that."
+        )
+        return failed("witness", says, figures)
     says = (
         f"{number:,} of {boxes:,} published boxes ({number / boxes:.2%}) state a place and time "
         "at which one of their people or more was not seen"

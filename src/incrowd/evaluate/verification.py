@@ -53,6 +53,10 @@ LIMITS = (
         "Only positions and times were considered: whoever knows something else about a person, "
         "or that she is among the published, may learn more than is said here."
     ),
+    (
+        "Fraud can go unseen: that names look random does not show that they are, and whoever made "
+        "the release could have chosen them, or the losses, to tell more than the rows do."
+    ),
 )
 """What no release of this kind can promise."""
 SPLIT = (

@@ -141,7 +141,7 @@ def verify(
     steps = _Steps(progress, 1 + (original is not None) + 2 * (table is not None))
     try:
         published = _load(folder, manifest, steps)
-    except IncrowdError as error:
+    except (IncrowdError, OverflowError) as error:
         checks["rows"] = failed("rows", f"{error}.", {})
         return _verified(folder, manifest, k, checks, "the rows cannot be read")
     checks["rows"] = check_rows(published)

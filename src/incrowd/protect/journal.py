@@ -60,9 +60,9 @@ class Journal:
         self.found = np.empty(0, RECORD)
         try:
             if self.path.exists() and self.path.stat().st_size:
-                self._resume(line)
+                self._resume(line, len(data))
             else:
-                self._file = self.path.open("wb")
+                self._file = open(self.path, "wb", opener=_for_its_owner)  # noqa: SIM115
                 self._file.write(line)
                 self._sync()
         except OSError as error:
@@ -100,7 +100,7 @@ class Journal:
         self._file.flush()
         os.fsync(self._file.fileno())
 
-    def _resume(self, line: bytes) -> None:
+    def _resume(self, line: bytes, people: int) -> None:
         """Read the records that are whole, and cut off the rest."""
         content = self.path.read_bytes()
         if not content.startswith(line):
@@ -117,9 +117,30 @@ class Journal:
             self._check = check
             start += RECORD.itemsize
         self.found = np.frombuffer(content[len(line) : start], RECORD)
+        if not _is_possible(self.found, people):
+            raise ArgumentError(
+                f"{self.path} is damaged: it tells of merges that cannot be. Remove it to start "
+                "anew"
+            )
         self._file = self.path.open("r+b")
         self._file.truncate(start)
         self._file.seek(start)
+
+
+def _for_its_owner(path: str, flags: int) -> int:
+    """Open a file that nobody else may read: it tells about the input."""
+    return os.open(path, flags, 0o600)
+
+
+def _is_possible(records: NDArray[Any], people: int) -> bool:
+    """Tell whether every merge is of two who were there then, and everybody is merged once."""
+    older, younger = records["older"].astype(np.int64), records["younger"].astype(np.int64)
+    merged = np.concatenate([older, younger])
+    return bool(
+        np.all((older >= 0) & (older < younger) & (younger < people + np.arange(len(records))))
+        and len(np.unique(merged)) == len(merged)
+        and np.all((records["top"] >= 0) & (records["bottom"] > 0))
+    )
 
 
 def fingerprint(data: "Trajectories") -> str:

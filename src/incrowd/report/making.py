@@ -12,13 +12,13 @@ import polars as pl
 import incrowd
 from incrowd.data.atomic import replacing
 from incrowd.data.frame import Frame
-from incrowd.data.manifest import amend_release, read_manifest
+from incrowd.data.manifest import PAGE, amend_release, read_manifest
 from incrowd.data.moments import find_zone
 from incrowd.data.trajectories import Trajectories
 from incrowd.errors import ArgumentError, UnreadableError
 from incrowd.report import exposure
 from incrowd.report.looking import Once, looked_at
-from incrowd.report.stated import PAGE, made_with, settings_in, sizes_in
+from incrowd.report.stated import made_with, settings_in, sizes_in
 from incrowd.report.steps import Progress, Steps
 from incrowd.report.telling import veiled
 from incrowd.report.verdict import Verdict, judge

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import incrowd
-from incrowd.data.manifest import Manifest
+from incrowd.data.manifest import PAGE, Manifest
 
-__all__ = ["PAGE", "made_with", "settings_in", "sizes_in"]
-
-PAGE = "report.html"
+__all__ = ["made_with", "settings_in", "sizes_in"]
 
 
 def made_with(manifest: Manifest) -> dict[str, Any]:
