@@ -6,6 +6,7 @@ line of text says to which input, settings and version the merges belong; then f
 equal size, each with a checksum over all before it. What a crash cut short is left out.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -94,7 +95,9 @@ class Journal:
 
     def close(self) -> None:
         """Close the file; it stays where it is."""
-        self._file.close()
+        # What could not be written was told when it was to be.
+        with contextlib.suppress(OSError):
+            self._file.close()
 
     def _sync(self) -> None:
         self._file.flush()
