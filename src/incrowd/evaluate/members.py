@@ -8,7 +8,7 @@ import polars as pl
 
 from incrowd.data.manifest import MANIFEST, Manifest
 from incrowd.evaluate.beside import Beside, Record
-from incrowd.evaluate.verification import Check, failed, passed
+from incrowd.evaluate.verification import Check, failed, passed, several
 
 __all__ = ["check_membership", "stated_loss"]
 
@@ -85,7 +85,8 @@ def check_membership(beside: Beside, record: Record, file: Path, manifest: Manif
     said = f" (the manifest does not state {' and '.join(unstated)})" if unstated else ""
     says = (
         f"Each of {len(users):,} people is published once, or counted as dropped: "
-        f"{figures['people_dropped']:,} people with {figures['samples_dropped']:,} samples"
+        f"{figures['people_dropped']:,} {'person' if figures['people_dropped'] == 1 else 'people'} "
+        f"with {several(figures['samples_dropped'], 'sample')}"
         f"{said}; no identifier of the input is a name, or stands as text in the manifest or "
         "the metadata."
     )
