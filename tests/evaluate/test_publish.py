@@ -4,14 +4,21 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import incrowd
+import strategies
+from incrowd import Trajectories
 from incrowd.data.manifest import read_manifest, read_release
 from incrowd.errors import ArgumentError, OutputError, VerificationError
 from incrowd.evaluate import publish as module
 from incrowd.evaluate.publish import publish, threats
 from incrowd.evaluate.verification import failed
 from incrowd.evaluate.verify import verify
+from incrowd.measure.stretch import Stretch
+
+from .makers import FRAME
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 
@@ -296,3 +303,27 @@ class TestThreats:
 
     def test_say_that_cut_pieces_may_be_unseen(self):
         assert "not seen there" in threats({"k": 2, "reshape": "split"})[1][-1]
+
+
+class TestWhateverGloveMakes:
+    @settings(max_examples=100)
+    @given(case=strategies.cases(st.one_of(strategies.collisions(max_crowd=1), strategies.grown())))
+    def test_passes_its_verification(self, case, tmp_path_factory):
+        data = Trajectories(case.data.columns, case.data.offsets, FRAME, people=case.data.people)
+        if len(data) < case.k:
+            return
+        release = incrowd.glove(
+            data,
+            case.k,
+            variant=case.variant,
+            reshape=case.reshape,
+            max_space=case.max_space,
+            max_time=case.max_time,
+            suppress=case.suppress,
+            stretch=Stretch(*case.settings),
+        )
+        if len(release.trajectories):
+            done = publish(data, release, tmp_path_factory.mktemp("any") / "release", draws=5)
+            assert done.verification.ok
+            alone = verify(done.path, original=data, draws=5)
+            assert alone.ok, alone.failed
