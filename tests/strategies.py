@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import naive
 from incrowd import Frame, Trajectories, Visits
 from incrowd.data.frame import laea
+from incrowd.measure.stretch import Stretch
 
 TEXT = st.text("ab\"',;é \U0001f600", min_size=1, max_size=3)
 WHOLE = st.integers(-(2**63), 2**63 - 1)
@@ -164,6 +165,11 @@ class Case(NamedTuple):
     max_space: int | None = None
     max_time: int | None = None
     suppress: str = "boxes"
+
+    def told(self):
+        """Give what GLOVE is told, beside the data."""
+        names = ("k", "variant", "reshape", "max_space", "max_time", "suppress")
+        return {name: getattr(self, name) for name in names} | {"stretch": Stretch(*self.settings)}
 
 
 def boxes(*, cells=3, slots=8, longest=3):

@@ -16,7 +16,6 @@ from incrowd.evaluate import publish as module
 from incrowd.evaluate.publish import publish, threats
 from incrowd.evaluate.verification import failed
 from incrowd.evaluate.verify import verify
-from incrowd.measure.stretch import Stretch
 
 from .makers import FRAME
 
@@ -312,16 +311,7 @@ class TestWhateverGloveMakes:
         data = Trajectories(case.data.columns, case.data.offsets, FRAME, people=case.data.people)
         if len(data) < case.k:
             return
-        release = incrowd.glove(
-            data,
-            case.k,
-            variant=case.variant,
-            reshape=case.reshape,
-            max_space=case.max_space,
-            max_time=case.max_time,
-            suppress=case.suppress,
-            stretch=Stretch(*case.settings),
-        )
+        release = incrowd.glove(data, **case.told())
         if len(release.trajectories):
             done = publish(data, release, tmp_path_factory.mktemp("any") / "release", draws=5)
             assert done.verification.ok

@@ -29,17 +29,7 @@ NOTHING = dict.fromkeys(LOSSES, 0)
 
 def released(case, **how):
     """Run GLOVE on a case."""
-    return incrowd.glove(
-        case.data,
-        case.k,
-        variant=case.variant,
-        reshape=case.reshape,
-        max_space=case.max_space,
-        max_time=case.max_time,
-        suppress=case.suppress,
-        stretch=Stretch(*case.settings),
-        **how,
-    )
+    return incrowd.glove(case.data, **case.told(), **how)
 
 
 def found(release):
