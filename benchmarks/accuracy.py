@@ -13,9 +13,9 @@ import numpy as np
 
 import incrowd
 from benchmarks.common import machine
-from incrowd.data.trajectories import Trajectories
-from incrowd.evaluate.pairing import BeforeAfter, of_release
-from incrowd.evaluate.traits import traits
+from incrowd.data._trajectories import Trajectories
+from incrowd.evaluate._analysis.covariates import traits
+from incrowd.evaluate._comparison import BeforeAfter, of_release
 
 COPIES = 17
 

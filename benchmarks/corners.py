@@ -16,14 +16,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 import incrowd
-from incrowd.measure.bounds import SAFE, bound_each, is_longer
-from incrowd.measure.corners import corner_each
-from incrowd.measure.pairs import EACH, World, evaluate, samples_of
-from incrowd.measure.stretch import Stretch
-from incrowd.measure.world import scale_for
-from incrowd.protect.glove import _check, fit
-from incrowd.protect.run import AHEAD, Run
-from incrowd.threads import cores
+from incrowd._parallel import cores
+from incrowd.measure._stretch.box_bounds import corner_each
+from incrowd.measure._stretch.definition import Stretch
+from incrowd.measure._stretch.index import EACH, World, evaluate, samples_of, scale_for
+from incrowd.measure._stretch.lower_bounds import SAFE, bound_each, is_longer
+from incrowd.protect._glove.api import _check, fit
+from incrowd.protect._glove.engine import AHEAD, Run
 
 K = 3
 

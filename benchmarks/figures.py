@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.figures civ`` makes the preset (or reads a file), measures the k-gap, runs
 GLOVE for each k, with and without suppression, and prints a table for each. How things are counted
-is told in `incrowd.evaluate.accuracy`: granularity is the longer side of a box, every box counts
+is told by `incrowd.accuracy`: granularity is the longer side of a box, every box counts
 once for each person of its crowd, an error is from centre to centre of the smallest box that holds
 the sample, and what is in no box is deleted. A quantile is a value that occurs. ``--curves``
 prints figures 11 and 12 as well, for each k; ``--only thresholds`` is figure 14.
@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import incrowd
+from incrowd.cli._console import progress
 from incrowd.cli.anonymize import stages
-from incrowd.cli.console import progress
-from incrowd.evaluate.accuracy import accuracy_table
-from incrowd.evaluate.pairing import of_release
+from incrowd.evaluate._comparison import of_release
+from incrowd.evaluate._utility.accuracy import accuracy_table
 
 if TYPE_CHECKING:
-    from incrowd.data.trajectories import Trajectories
+    from incrowd.data._trajectories import Trajectories
 
 PRESETS = ("civ", "sen", "city")
 PARTS = ("k-gap", "accuracy", "suppression")

@@ -27,10 +27,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from benchmarks.common import Run, dataset, machine, python
-from incrowd.measure.pairs import EACH, World, evaluate
+from incrowd.measure._stretch.index import EACH, World, evaluate
 
 if TYPE_CHECKING:
-    from incrowd.data.trajectories import Trajectories
+    from incrowd.data._trajectories import Trajectories
 
 CIV, SEN, TDRIVE = 82_728, 286_926, 10_281
 PAPER_HOURS = 60
@@ -214,9 +214,9 @@ def cost_of_pairs(
 
     They are drawn evenly from all pairs of two people, in rounds that are timed one by one.
     """
-    from incrowd.measure.stretch import Stretch
-    from incrowd.measure.world import lay_out, scale_for
-    from incrowd.threads import cores, on_threads
+    from incrowd._parallel import cores, on_threads
+    from incrowd.measure._stretch.definition import Stretch
+    from incrowd.measure._stretch.index import lay_out, scale_for
 
     threads, people = cores(None), len(data)
     scale = scale_for(data, Stretch(), bounds=False)._replace(near=near)

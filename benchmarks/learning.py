@@ -18,13 +18,14 @@ import numpy as np
 import incrowd
 from benchmarks.common import machine
 from incrowd import predict
-from incrowd.attack.attacks import ATTACKS
-from incrowd.cli.console import progress
-from incrowd.measure.features import FEATURES
-from incrowd.predict.experiments import importances
+from incrowd.attack._attacks import ATTACKS
+from incrowd.cli._console import progress
+from incrowd.measure._features import FEATURES
+from incrowd.predict._validation import importances
 
 if TYPE_CHECKING:
-    from incrowd.predict import Experiment, Training
+    from incrowd.predict._training import Training
+    from incrowd.predict._validation import Experiment
 
 AREAS = ("florence", "pisa")
 KS = (2, 3, 4, 5)

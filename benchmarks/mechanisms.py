@@ -6,12 +6,12 @@ Time is that of `protect` alone; memory is the most that the process held in it,
 from benchmarks.common import Run, dataset, machine, python, row
 
 CASES = (
-    ("spatial filtering, at most 3 people", "incrowd.protect.filtering", "Filter(3)"),
-    ("temporal cloaking, 1 hour", "incrowd.protect.cloaking", "Cloak(60)"),
-    ("temporal cloaking, all time removed", "incrowd.protect.cloaking", "Cloak(None)"),
-    ("generalisation, 1 km and 30 min", "incrowd.protect.generalising", "Generalise(1000, 30)"),
-    ("generalisation, 20 km and 8 h", "incrowd.protect.generalising", "Generalise(20_000, 480)"),
-    ("Geo-I, epsilon 0.001/m", "incrowd.protect.noise", "GeoI(0.001)"),
+    ("spatial filtering, at most 3 people", "incrowd.protect._spatial_filtering", "Filter(3)"),
+    ("temporal cloaking, 1 hour", "incrowd.protect._generalisation", "Cloak(60)"),
+    ("temporal cloaking, all time removed", "incrowd.protect._generalisation", "Cloak(None)"),
+    ("generalisation, 1 km and 30 min", "incrowd.protect._generalisation", "Generalise(1000, 30)"),
+    ("generalisation, 20 km and 8 h", "incrowd.protect._generalisation", "Generalise(20_000, 480)"),
+    ("Geo-I, epsilon 0.001/m", "incrowd.protect._geo_indistinguishability", "GeoI(0.001)"),
 )
 CLAIM = "at most 30 s, 3 GB"
 CODE = """

@@ -39,8 +39,8 @@ def attack(path: str, attacker: str) -> None:
     import numpy as np
 
     import incrowd
-    from incrowd.attack.halves import halve, share_of
-    from incrowd.attack.recognition import deanonymize
+    from incrowd.attack._reidentification.deanonymize import deanonymize
+    from incrowd.attack._reidentification.split import halve, share_of
 
     tiny = incrowd.visits(incrowd.synthesize("city", users=80, seed=7))
     deanonymize(tiny, attackers=attacker, precision=HOUR)

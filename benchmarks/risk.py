@@ -48,7 +48,7 @@ PAPER = {"florence": "more than two weeks; 172 s for the learned approximation"}
 
 SETUP = """
 import json, time, numpy as np, incrowd
-from incrowd.attack.attacks import ATTACKS
+from incrowd.attack._attacks import ATTACKS
 tiny = incrowd.visits(incrowd.synthesize("city", users=80, seed=7))
 incrowd.risk(tiny, list(ATTACKS), [2, 3])
 def drawn(people, places, visits):

@@ -14,10 +14,10 @@ from typing import Any
 import polars as pl
 
 import incrowd
-from incrowd.data.reading import sensors_of
+from incrowd.data._io.read import sensors_of
 from incrowd.errors import IncrowdError
-from incrowd.evaluate.effects import NOISE, effects, without_rare
-from incrowd.measure.traces import Trace, met_at, stayed
+from incrowd.evaluate._analysis.mechanism_effects import NOISE, effects, without_rare
+from incrowd.measure._traces import Trace, met_at, stayed
 
 POI: dict[str, Any] = {"diameter": 250.0, "stay": 30.0, "gap": None}
 POINTS = (1, 2, 3, 4, 6, 8, 12)

@@ -50,8 +50,8 @@ print(json.dumps([len(visits), len(visits.place), found]))
 PLAIN = """
 import numpy as np
 import polars as pl
-from incrowd.measure.points import points_of
-from incrowd.measure.uniqueness import _draw
+from incrowd.measure._uniqueness.encoding import points_of
+from incrowd.measure._uniqueness.estimate import _draw
 visits = incrowd.visits(incrowd.read({path!r}))
 traces = points_of(visits, precision=60)
 who, codes = _draw(traces, 4, {few}, None, 0)

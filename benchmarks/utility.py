@@ -17,9 +17,9 @@ import numpy as np
 import incrowd
 from benchmarks.figures import PRESETS, load, numbers
 from incrowd.cli.anonymize import stages
-from incrowd.evaluate.pairing import BeforeAfter, of_release
-from incrowd.evaluate.spreads import Errors, Ratios
-from incrowd.evaluate.utility import Persons
+from incrowd.evaluate._comparison import BeforeAfter, of_release
+from incrowd.evaluate._utility.distributions import Errors, Ratios
+from incrowd.evaluate._utility.summary import Persons
 
 PLACES = {"centre_of_mass": "centre of mass", "home": "home", "work": "work"}
 MEASURES = {"travelled": "travel distance", "gyration": "radius of gyration", "hull": "convex hull"}

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import naive
 from incrowd import Frame, Trajectories, Visits
-from incrowd.data.frame import laea
-from incrowd.measure.stretch import Stretch
+from incrowd.data._frame import laea
+from incrowd.measure._stretch.definition import Stretch
 
 TEXT = st.text("ab\"',;é \U0001f600", min_size=1, max_size=3)
 WHOLE = st.integers(-(2**63), 2**63 - 1)

@@ -1,152 +1,143 @@
 """Make datasets of people's trajectories safe to share: measure, attack, protect, prove.
 
-The public names are here and nowhere else; each is loaded when it is first used, so that
-``import incrowd`` costs nothing.
+========  ==========================================================================================
+data      read, read_visits, synthesize, select, write; Trajectories, Visits, visits, Frame
+measure   describe, k_gap, dispersion, features, uniqueness, traces, points_of_interest; Stretch
+attack    risk, deanonymize; ATTACKS, Attack
+predict   predict.learn, predict.estimate and the rest of the module: risk without simulation
+protect   glove, Filter, Cloak, Generalise, GeoI; Mechanism
+evaluate  publish, verify; of_release, of_files, BeforeAfter; accuracy, utility, anonymizability,
+          study
+report    report.make: the page that a privacy officer reads and signs
+errors    errors.IncrowdError and what is below it
+========  ==========================================================================================
+
+Each name is loaded when it is first used, so that ``import incrowd`` costs nothing.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from incrowd._lazy import lazy
+from incrowd._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from incrowd import errors as errors
     from incrowd import predict as predict
     from incrowd import report as report
-    from incrowd.attack.attacks import Attack
-    from incrowd.attack.recognition import Recognition, deanonymize
-    from incrowd.attack.risk import risk
-    from incrowd.data.frame import Frame
-    from incrowd.data.reading import read, read_visits
-    from incrowd.data.selecting import select
-    from incrowd.data.synthesize import synthesize
-    from incrowd.data.trajectories import Trajectories
-    from incrowd.data.visits import Visits, visits
-    from incrowd.data.writing import write
-    from incrowd.evaluate.accuracy import Accuracy, accuracy
-    from incrowd.evaluate.anonymizability import Anonymizability, anonymizability
-    from incrowd.evaluate.study import Study, study
-    from incrowd.evaluate.utility import Utility, utility
-    from incrowd.evaluate.verification import Verification
-    from incrowd.evaluate.verify import verify
-    from incrowd.measure.describe import Description, describe
-    from incrowd.measure.dispersion import dispersion
-    from incrowd.measure.features import features
-    from incrowd.measure.gaps import k_gap
-    from incrowd.measure.pois import PointsOfInterest, points_of_interest
-    from incrowd.measure.stretch import Stretch
-    from incrowd.measure.traces import Trace, traces
-    from incrowd.measure.uniqueness import Uniqueness, uniqueness
-    from incrowd.protect.cloaking import Cloak
-    from incrowd.protect.filtering import Filter
-    from incrowd.protect.generalising import Generalise
-    from incrowd.protect.glove import Release, glove
-    from incrowd.protect.mechanisms import Mechanism, Protected
-    from incrowd.protect.noise import GeoI
+    from incrowd.attack import ATTACKS as ATTACKS
+    from incrowd.attack import Attack as Attack
+    from incrowd.attack import Recognition as Recognition
+    from incrowd.attack import deanonymize as deanonymize
+    from incrowd.attack import risk as risk
+    from incrowd.data import Frame as Frame
+    from incrowd.data import Reading as Reading
+    from incrowd.data import Trajectories as Trajectories
+    from incrowd.data import Trajectory as Trajectory
+    from incrowd.data import Visits as Visits
+    from incrowd.data import read as read
+    from incrowd.data import read_visits as read_visits
+    from incrowd.data import select as select
+    from incrowd.data import synthesize as synthesize
+    from incrowd.data import visits as visits
+    from incrowd.data import write as write
+    from incrowd.evaluate import Accuracy as Accuracy
+    from incrowd.evaluate import Anonymizability as Anonymizability
+    from incrowd.evaluate import BeforeAfter as BeforeAfter
+    from incrowd.evaluate import Check as Check
+    from incrowd.evaluate import Publication as Publication
+    from incrowd.evaluate import Study as Study
+    from incrowd.evaluate import Utility as Utility
+    from incrowd.evaluate import Verification as Verification
+    from incrowd.evaluate import accuracy as accuracy
+    from incrowd.evaluate import anonymizability as anonymizability
+    from incrowd.evaluate import of_files as of_files
+    from incrowd.evaluate import of_release as of_release
+    from incrowd.evaluate import publish as publish
+    from incrowd.evaluate import study as study
+    from incrowd.evaluate import utility as utility
+    from incrowd.evaluate import verify as verify
+    from incrowd.measure import Description as Description
+    from incrowd.measure import PointsOfInterest as PointsOfInterest
+    from incrowd.measure import Stretch as Stretch
+    from incrowd.measure import Trace as Trace
+    from incrowd.measure import Uniqueness as Uniqueness
+    from incrowd.measure import describe as describe
+    from incrowd.measure import dispersion as dispersion
+    from incrowd.measure import features as features
+    from incrowd.measure import k_gap as k_gap
+    from incrowd.measure import points_of_interest as points_of_interest
+    from incrowd.measure import traces as traces
+    from incrowd.measure import uniqueness as uniqueness
+    from incrowd.protect import Cloak as Cloak
+    from incrowd.protect import Filter as Filter
+    from incrowd.protect import Generalise as Generalise
+    from incrowd.protect import GeoI as GeoI
+    from incrowd.protect import Losses as Losses
+    from incrowd.protect import Mechanism as Mechanism
+    from incrowd.protect import Protected as Protected
+    from incrowd.protect import Release as Release
+    from incrowd.protect import glove as glove
 
-__version__ = "0.1.0"
-
-_HOME = {
-    "Accuracy": "incrowd.evaluate.accuracy",
-    "Anonymizability": "incrowd.evaluate.anonymizability",
-    "Attack": "incrowd.attack.attacks",
-    "Cloak": "incrowd.protect.cloaking",
-    "Description": "incrowd.measure.describe",
-    "Filter": "incrowd.protect.filtering",
-    "Frame": "incrowd.data.frame",
-    "Generalise": "incrowd.protect.generalising",
-    "GeoI": "incrowd.protect.noise",
-    "Mechanism": "incrowd.protect.mechanisms",
-    "PointsOfInterest": "incrowd.measure.pois",
-    "Protected": "incrowd.protect.mechanisms",
-    "Recognition": "incrowd.attack.recognition",
-    "Release": "incrowd.protect.glove",
-    "Stretch": "incrowd.measure.stretch",
-    "Study": "incrowd.evaluate.study",
-    "Trace": "incrowd.measure.traces",
-    "Trajectories": "incrowd.data.trajectories",
-    "Uniqueness": "incrowd.measure.uniqueness",
-    "Utility": "incrowd.evaluate.utility",
-    "Verification": "incrowd.evaluate.verification",
-    "Visits": "incrowd.data.visits",
-    "accuracy": "incrowd.evaluate.accuracy",
-    "anonymizability": "incrowd.evaluate.anonymizability",
-    "deanonymize": "incrowd.attack.recognition",
-    "describe": "incrowd.measure.describe",
-    "dispersion": "incrowd.measure.dispersion",
-    "features": "incrowd.measure.features",
-    "glove": "incrowd.protect.glove",
-    "k_gap": "incrowd.measure.gaps",
-    "points_of_interest": "incrowd.measure.pois",
-    "read": "incrowd.data.reading",
-    "read_visits": "incrowd.data.reading",
-    "risk": "incrowd.attack.risk",
-    "select": "incrowd.data.selecting",
-    "study": "incrowd.evaluate.study",
-    "synthesize": "incrowd.data.synthesize",
-    "traces": "incrowd.measure.traces",
-    "uniqueness": "incrowd.measure.uniqueness",
-    "utility": "incrowd.evaluate.utility",
-    "verify": "incrowd.evaluate.verify",
-    "visits": "incrowd.data.visits",
-    "write": "incrowd.data.writing",
-}
-
-_ROOMS = ("predict", "report")
-"""Rooms that are entered by name: ``incrowd.predict.learn``, ``incrowd.report.make``."""
-
-__all__ = [
-    "Accuracy",
-    "Anonymizability",
-    "Attack",
-    "Cloak",
-    "Description",
-    "Filter",
-    "Frame",
-    "Generalise",
-    "GeoI",
-    "Mechanism",
-    "PointsOfInterest",
-    "Protected",
-    "Recognition",
-    "Release",
-    "Stretch",
-    "Study",
-    "Trace",
-    "Trajectories",
-    "Uniqueness",
-    "Utility",
-    "Verification",
-    "Visits",
-    "accuracy",
-    "anonymizability",
-    "deanonymize",
-    "describe",
-    "dispersion",
-    "features",
-    "glove",
-    "k_gap",
-    "points_of_interest",
-    "read",
-    "read_visits",
-    "risk",
-    "select",
-    "study",
-    "synthesize",
-    "traces",
-    "uniqueness",
-    "utility",
-    "verify",
-    "visits",
-    "write",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public name from the room in which it lives, or a room."""
-    if name in _ROOMS:
-        return importlib.import_module(f"incrowd.{name}")
-    if name not in _HOME:
-        raise AttributeError(f"module 'incrowd' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOME[name]), name)
-
-
-def __dir__() -> list[str]:
-    return [*__all__, *_ROOMS, "__version__"]
+__all__, __getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "": ["errors", "predict", "report"],
+        "data": [
+            "Frame",
+            "Reading",
+            "Trajectories",
+            "Trajectory",
+            "Visits",
+            "read",
+            "read_visits",
+            "select",
+            "synthesize",
+            "visits",
+            "write",
+        ],
+        "measure": [
+            "Description",
+            "PointsOfInterest",
+            "Stretch",
+            "Trace",
+            "Uniqueness",
+            "describe",
+            "dispersion",
+            "features",
+            "k_gap",
+            "points_of_interest",
+            "traces",
+            "uniqueness",
+        ],
+        "attack": ["ATTACKS", "Attack", "Recognition", "deanonymize", "risk"],
+        "protect": [
+            "Cloak",
+            "Filter",
+            "Generalise",
+            "GeoI",
+            "Losses",
+            "Mechanism",
+            "Protected",
+            "Release",
+            "glove",
+        ],
+        "evaluate": [
+            "Accuracy",
+            "Anonymizability",
+            "BeforeAfter",
+            "Check",
+            "Publication",
+            "Study",
+            "Utility",
+            "Verification",
+            "accuracy",
+            "anonymizability",
+            "of_files",
+            "of_release",
+            "publish",
+            "study",
+            "utility",
+            "verify",
+        ],
+    },
+)

@@ -20,10 +20,7 @@ An error's text says what is wrong, where, and what would be right. The command 
 as one message and exits with status 2; with 1 if a release does not pass its verification.
 """
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from incrowd.evaluate.verification import Verification
+from typing import Any
 
 __all__ = [
     "ArgumentError",
@@ -79,10 +76,10 @@ class VerificationError(IncrowdError):
     Attributes
     ----------
     verification
-        What was found, check by check.
+        What was found, check by check: an `incrowd.Verification`.
     """
 
-    def __init__(self, text: str, verification: "Verification") -> None:
+    def __init__(self, text: str, verification: Any) -> None:
         super().__init__(text)
         self.verification = verification
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import incrowd
 import naive
-from incrowd.attack.attacks import ATTACKS, Attack, Probability, Proportion
+from incrowd.attack._attacks import ATTACKS, Attack, Probability, Proportion
 from incrowd.errors import ArgumentError, InputError
 from strategies import as_visits, visited
 

@@ -5,8 +5,8 @@ import sys
 import pytest
 
 import incrowd as library
-from incrowd.cli.app import app
-from incrowd.cli.console import run
+from incrowd.cli._app import app
+from incrowd.cli._console import run
 
 LINES = [
     "msisdn,timestamp,lat,lon,cell",
@@ -50,7 +50,7 @@ def incrowd(monkeypatch, capsys):
 def said(monkeypatch):
     """Note when a command would tell of the compiler: here some kernels are kept, some are not."""
     told = []
-    for place in ("console", "demo"):
+    for place in ("_console", "demo"):
         monkeypatch.setattr(f"incrowd.cli.{place}.say_if_first", lambda *_: told.append("compiler"))
     return told
 
@@ -58,4 +58,4 @@ def said(monkeypatch):
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch):
     """Show no progress, however long the compiler takes."""
-    monkeypatch.setattr("incrowd.cli.console._PATIENCE", float("inf"))
+    monkeypatch.setattr("incrowd.cli._console._PATIENCE", float("inf"))

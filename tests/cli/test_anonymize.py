@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 import incrowd as library
-from incrowd.data.manifest import read_manifest
-from incrowd.evaluate.verification import failed
-from incrowd.evaluate.verify import verify
+from incrowd.data._manifest import read_manifest
+from incrowd.evaluate._verify.result import failed
+from incrowd.evaluate._verify.run import verify
 
 PEOPLE = 41
 
@@ -237,7 +237,7 @@ class TestWrongUse:
 
     @pytest.mark.parametrize("where", ["write_release", "amend_release", "_name"])
     def test_a_full_disk_is_2(self, anonymize, calls, monkeypatch, where):
-        monkeypatch.setattr(f"incrowd.evaluate.publish.{where}", full)
+        monkeypatch.setattr(f"incrowd.evaluate._publish.{where}", full)
         status, out, err = anonymize("--record", "who.parquet")
         assert (status, out) == (2, "")
         assert err.count("incrowd: cannot write release: the disk is full") == 1
@@ -254,7 +254,7 @@ class TestWrongUse:
 
 class TestRefuted:
     def test_is_1_and_nothing_is_published(self, anonymize, calls, monkeypatch):
-        monkeypatch.setattr("incrowd.evaluate.publish.verify", refuted)
+        monkeypatch.setattr("incrowd.evaluate._publish.verify", refuted)
         status, out, err = anonymize("--record", "who.parquet")
         assert status == 1
         assert "rows          FAILED       Torn." in out
@@ -265,7 +265,7 @@ class TestRefuted:
         assert names(calls) == ["calls.csv"]
 
     def test_is_said_to_machines(self, anonymize, monkeypatch):
-        monkeypatch.setattr("incrowd.evaluate.publish.verify", refuted)
+        monkeypatch.setattr("incrowd.evaluate._publish.verify", refuted)
         status, out, _ = anonymize("--json")
         found = json.loads(out)
         assert (status, found["ok"], found["release"]) == (1, False, None)
@@ -275,7 +275,7 @@ class TestRefuted:
 class TestInterrupted:
     def test_is_130_and_the_same_command_goes_on(self, anonymize, calls, monkeypatch):
         with monkeypatch.context() as patch:
-            patch.setattr("incrowd.evaluate.publish.write_release", interrupted)
+            patch.setattr("incrowd.evaluate._publish.write_release", interrupted)
             status, out, err = anonymize("--json")
         assert (status, out) == (130, "")
         assert "interrupted; nothing was left half written" in err
@@ -289,13 +289,13 @@ class TestInterrupted:
         assert grouped(calls / "release") == resumed
 
     def test_before_anything_was_done_keeps_nothing(self, anonymize, calls, monkeypatch):
-        monkeypatch.setattr("incrowd.protect.glove.glove", interrupted)
+        monkeypatch.setattr("incrowd.protect._glove.api.glove", interrupted)
         status, _, err = anonymize()
         assert (status, err) == (130, "incrowd: interrupted; nothing was left half written\n")
         assert names(calls) == ["calls.csv"]
 
     def test_the_checkpoint_can_be_elsewhere(self, anonymize, calls, monkeypatch):
-        monkeypatch.setattr("incrowd.evaluate.publish.write_release", interrupted)
+        monkeypatch.setattr("incrowd.evaluate._publish.write_release", interrupted)
         assert anonymize("--checkpoint", "journal")[0] == 130
         assert names(calls) == ["calls.csv", "journal"]
 
@@ -303,7 +303,7 @@ class TestInterrupted:
         def told(*_, **__):
             raise SystemExit(143)
 
-        monkeypatch.setattr("incrowd.evaluate.publish.write_release", told)
+        monkeypatch.setattr("incrowd.evaluate._publish.write_release", told)
         status, out, err = anonymize()
         assert (status, out) == (143, "")
         assert "release.checkpoint keeps what was done" in err

@@ -3,7 +3,7 @@ import json
 import polars as pl
 import pytest
 
-from incrowd.data.manifest import read_manifest
+from incrowd.data._manifest import read_manifest
 from incrowd.errors import PrivacyWarning
 
 METHODS = {
@@ -110,7 +110,9 @@ class TestMethods:
         assert anonymize("--method", "cloak", "--cloak", "day", "--overwrite")[0] == 0
 
     def test_one_that_fails_ends_with_the_status_for_no(self, anonymize, monkeypatch, tmp_path):
-        monkeypatch.setattr("incrowd.evaluate.plain._inside", lambda edges, *_: edges < 2**31)
+        monkeypatch.setattr(
+            "incrowd.evaluate._verify.guarantees._inside", lambda edges, *_: edges < 2**31
+        )
         status, out, err = anonymize("--method", "cloak", "--cloak", "60")
         assert status == 1
         assert "promise       FAILED" in out

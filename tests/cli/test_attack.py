@@ -92,7 +92,7 @@ class TestAttack:
     def test_names_rectangles_by_their_cells(self, incrowd, monkeypatch, tmp_path):
         boxes = {"user": [1, 2], "x0": [-3, 0], "x1": [2, 1], "y0": [4, 0], "y1": [6, 1]}
         data = library.Trajectories.from_boxes(boxes | {"t0": [0, 0], "t1": [1, 1]})
-        monkeypatch.setattr("incrowd.cli.options.Source.read", lambda _: data)
+        monkeypatch.setattr("incrowd.cli._options.Source.read", lambda _: data)
         words = ("--attack", "location", "--k", "1", "--worst", "1")
         _, out, _ = incrowd("attack", tmp_path / "any.csv", *words)
         assert "1: nobody else left (location, k = 1), knowing cells -3 to 1, 4 to 5" in out

@@ -4,8 +4,8 @@ import warnings
 
 import pytest
 
-from incrowd.cli.app import app
-from incrowd.cli.console import progress, run, say_if_first
+from incrowd.cli._app import app
+from incrowd.cli._console import progress, run, say_if_first
 from incrowd.errors import DataWarning, InputError, OutputError, PrivacyWarning
 
 COMMANDS = ["demo", "synth", "describe", "convert", "measure", "attack", "anonymize", "verify"]
@@ -69,9 +69,9 @@ class TestProgress:
         assert capsys.readouterr() == ("", "")
 
     def test_is_a_line_now_and_then(self, capsys, monkeypatch):
-        monkeypatch.setattr("incrowd.cli.console._PATIENCE", 5.0)
+        monkeypatch.setattr("incrowd.cli._console._PATIENCE", 5.0)
         clock = iter([0, 3, 30, 600, 9000, 9100])
-        monkeypatch.setattr("incrowd.cli.console.time.monotonic", lambda: next(clock))
+        monkeypatch.setattr("incrowd.cli._console.time.monotonic", lambda: next(clock))
         with progress("Reading", "rows") as update:
             update(1, 10_000)
             update(5000, 10_000)
@@ -86,9 +86,9 @@ class TestProgress:
         ]
 
     def test_does_not_take_the_compiler_for_the_rate(self, capsys, monkeypatch):
-        monkeypatch.setattr("incrowd.cli.console._PATIENCE", 5.0)
+        monkeypatch.setattr("incrowd.cli._console._PATIENCE", 5.0)
         clock = iter([0, 1, 100, 110])
-        monkeypatch.setattr("incrowd.cli.console.time.monotonic", lambda: next(clock))
+        monkeypatch.setattr("incrowd.cli._console.time.monotonic", lambda: next(clock))
         with progress("Measuring", "people") as update:
             update(0, 101)
             update(1, 101)
@@ -117,7 +117,7 @@ class TestHelp:
     )
     def test_answers_without_loading_anything_heavy(self, words):
         code = (
-            "import sys; from incrowd.cli.app import app; from incrowd.cli.console import run;"
+            "import sys; from incrowd.cli._app import app; from incrowd.cli._console import run;"
             f"sys.argv = ['incrowd', *{words}]; status = run(app);"
             "heavy = {'numpy', 'duckdb', 'polars', 'pyarrow', 'numba', 'pyproj', 'pandas'};"
             "print('loaded', sorted(heavy & set(sys.modules)), status)"
@@ -154,12 +154,12 @@ class TestWrongUse:
 class TestSayIfFirst:
     @pytest.mark.parametrize("kept", [True, False])
     def test_tells_of_the_compiler_only_when_it_runs(self, capsys, monkeypatch, kept):
-        monkeypatch.setattr("incrowd.compiled.is_kept", lambda _: kept)
+        monkeypatch.setattr("incrowd._numba.is_kept", lambda _: kept)
         say_if_first()
         assert ("compiled" in capsys.readouterr().err) is not kept
 
     def test_finds_what_is_kept(self):
-        from incrowd.compiled import compiled, is_kept
+        from incrowd._numba import compiled, is_kept
 
         @compiled
         def never():

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import incrowd as library
-from incrowd.attack.recognition import deanonymize
+from incrowd.attack._reidentification.deanonymize import deanonymize
 
 
 def calls(path, people):
@@ -149,7 +149,7 @@ class TestAgainst:
 @pytest.fixture(scope="module")
 def releases(city, tmp_path_factory):
     """Protect the city in three ways: a folder and a private record of each."""
-    from incrowd.evaluate.publish import publish
+    from incrowd.evaluate._publish import publish
 
     folder, data = tmp_path_factory.mktemp("releases"), library.read(city)
     ways = {
@@ -190,8 +190,7 @@ class TestRelease:
             assert max(row["correct"] for row in found["recognised"]) > 0
 
     def test_figures_are_those_of_the_library(self, incrowd, city, releases):
-        from incrowd.evaluate.pairing import of_files
-        from incrowd.evaluate.sides import as_cells, two_sides
+        from incrowd.evaluate._comparison import as_cells, of_files, two_sides
 
         release, record = releases["cloak"]
         words = ("--record", record, "--n", "3", "--json", "--slot-minutes", "120")

@@ -1,7 +1,7 @@
 import pytest
 
 import incrowd as library
-from incrowd.data.manifest import read_manifest
+from incrowd.data._manifest import read_manifest
 
 
 class TestDemo:
@@ -61,7 +61,7 @@ class TestDemo:
         steps = []
         monkeypatch.setattr("incrowd.cli.demo.say_if_first", lambda: True)
         monkeypatch.setattr(
-            "incrowd.report.warming.begin",
+            "incrowd.report._warmup.begin",
             lambda: steps.append("begun") or (lambda: steps.append("waited")),
         )
         assert incrowd("demo", "-o", tmp_path, "--users", 5)[0] == 0

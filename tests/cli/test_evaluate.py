@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import incrowd as library
-from incrowd.data.release import write_record, write_release
+from incrowd.data._release import write_record, write_release
 from incrowd.errors import PrivacyWarning
 
 LOSSES = {"people_dropped": 0, "samples_dropped": 0, "samples_suppressed": 0}
@@ -161,7 +161,7 @@ class TestEvaluate:
         release = shutil.copytree(release, tmp_path / "other")
         rows = release / "trajectories.parquet"
         pq.write_table(pq.read_table(rows).slice(0, 0), rows)
-        monkeypatch.setattr("incrowd.data.manifest._check_seals", lambda *_: None)
+        monkeypatch.setattr("incrowd.data._manifest._check_seals", lambda *_: None)
         for words in ([], ["--original", city]):
             status, out, err = incrowd("evaluate", release, *words)
             assert (status, out) == (2, "")

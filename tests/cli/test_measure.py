@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import incrowd as library
-from incrowd.measure.dispersion import COLUMNS
+from incrowd.measure._dispersion import COLUMNS
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 import incrowd as library
-from incrowd.data.manifest import read_manifest
-from incrowd.evaluate.publish import publish
+from incrowd.data._manifest import read_manifest
+from incrowd.evaluate._publish import publish
 
 EVIL = "<script>window.hacked=1</script>"
 
@@ -26,7 +26,7 @@ def made(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def _plain(monkeypatch):
     """Leave the script away, which takes seconds to put together; browsers are tested elsewhere."""
-    monkeypatch.setattr("incrowd.report.page._script", lambda: "")
+    monkeypatch.setattr("incrowd.report._page._script", lambda: "")
 
 
 @pytest.fixture

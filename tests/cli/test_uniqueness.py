@@ -9,7 +9,7 @@ import incrowd as library
 @pytest.fixture(scope="module")
 def campus(tmp_path_factory):
     """Make a small campus, and take three days of it."""
-    from incrowd.data.synth.streaming import stream
+    from incrowd.data._synthetic.generate import stream
 
     rows = pl.concat(pl.DataFrame(batch) for batch in stream("campus", users=4, seed=3))
     start = rows["timestamp"].min()

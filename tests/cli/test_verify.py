@@ -3,7 +3,7 @@ import json
 import pytest
 
 import incrowd as library
-from incrowd.data.release import write_record, write_release
+from incrowd.data._release import write_record, write_release
 
 LINES = [
     "msisdn,timestamp,lat,lon",

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd import Frame
-from incrowd.data.frame import check_crs, laea
+from incrowd.data._frame import check_crs, laea
 from incrowd.errors import ArgumentError, InputError
 
 ABIDJAN = Frame(crs=laea(5.35, -4.02))

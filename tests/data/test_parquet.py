@@ -9,8 +9,8 @@ from hypothesis import given, settings
 
 import strategies
 from incrowd import Frame, Trajectories
-from incrowd.data.frame import laea
-from incrowd.data.parquet import KIND, metadata_of
+from incrowd.data._frame import laea
+from incrowd.data._parquet import KIND, metadata_of
 from incrowd.errors import InputError, OutputError, UnreadableError
 
 COLUMNS = ("x0", "x1", "y0", "y1", "t0", "t1")

@@ -13,17 +13,11 @@ from hypothesis import strategies as st
 import naive
 import strategies
 from incrowd import Frame, Trajectories
-from incrowd.data import release
-from incrowd.data.frame import laea
-from incrowd.data.manifest import SCHEMA, Manifest, amend_release, read_release, seal
-from incrowd.data.release import write_record, write_release
-from incrowd.errors import (
-    ArgumentError,
-    OutputError,
-    PlaceError,
-    PrivacyWarning,
-    UnreadableError,
-)
+from incrowd.data import _release as release
+from incrowd.data._frame import laea
+from incrowd.data._manifest import SCHEMA, Manifest, amend_release, read_release, seal
+from incrowd.data._release import write_record, write_release
+from incrowd.errors import ArgumentError, OutputError, PlaceError, PrivacyWarning, UnreadableError
 
 FRAME = Frame(laea(5, -4), cell=100, slot=60, origin=86400)
 SAID = {"method": "by hand", "settings": {"k": 2}, "losses": {"people": 0}}

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 import naive
 import strategies
 from incrowd import Frame, Trajectories
-from incrowd.data.frame import laea
+from incrowd.data._frame import laea
 from incrowd.errors import ArgumentError, ColumnError, InputError
 
 ROWS = {

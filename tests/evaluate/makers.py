@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 
 from incrowd import Frame, Trajectories
-from incrowd.data.frame import laea
-from incrowd.data.manifest import SCHEMA, read_manifest, seal
-from incrowd.data.release import write_record, write_release
+from incrowd.data._frame import laea
+from incrowd.data._manifest import SCHEMA, read_manifest, seal
+from incrowd.data._release import write_record, write_release
 
 FRAME = Frame(laea(5, -4), cell=100, slot=60, origin=86400)
 LOSSES = {"people_dropped": 0, "samples_dropped": 0, "samples_suppressed": 0}

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import naive
 from incrowd import Frame
-from incrowd.evaluate.pairing import BeforeAfter
+from incrowd.evaluate._comparison import BeforeAfter
 from strategies import trajectories
 
 ZONES = ("UTC", "Africa/Abidjan", "Europe/Paris", "Australia/Lord_Howe", "Asia/Kathmandu")

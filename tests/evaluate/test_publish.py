@@ -9,15 +9,14 @@ from hypothesis import strategies as st
 
 import incrowd
 import strategies
+from evaluate.makers import FRAME
 from incrowd import Trajectories
-from incrowd.data.manifest import read_manifest, read_release
+from incrowd.data._manifest import read_manifest, read_release
 from incrowd.errors import ArgumentError, OutputError, VerificationError
-from incrowd.evaluate import publish as module
-from incrowd.evaluate.publish import publish, threats
-from incrowd.evaluate.verification import failed
-from incrowd.evaluate.verify import verify
-
-from .makers import FRAME
+from incrowd.evaluate import _publish as module
+from incrowd.evaluate._publish import publish, threats
+from incrowd.evaluate._verify.result import failed
+from incrowd.evaluate._verify.run import verify
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 
@@ -145,7 +144,7 @@ class TestRefused:
         assert names(tmp_path) == []
 
     def test_a_full_disk_under_the_rows_is_said_of_the_release(self, put, tmp_path, monkeypatch):
-        monkeypatch.setattr("incrowd.data.release._write_parquet", failing)
+        monkeypatch.setattr("incrowd.data._release._write_parquet", failing)
         with pytest.raises(OutputError, match=r"cannot write \S+/release: the disk is full"):
             put()
         assert names(tmp_path) == []

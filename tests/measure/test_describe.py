@@ -6,9 +6,9 @@ from hypothesis import given
 
 import strategies
 from incrowd import Frame, Trajectories, describe
-from incrowd.data.frame import laea
+from incrowd.data._frame import laea
 from incrowd.errors import InputError
-from incrowd.measure.describe import Spread, radius_of_gyration
+from incrowd.measure._describe import Spread, radius_of_gyration
 
 GRID = Frame(laea(5, -4), cell=1000, slot=3600, origin=1_325_376_000)
 ROWS = {"user": ["a", "a", "a", "b"], "x0": [0, 4, 0, 0], "y0": [0, 0, 0, 3], "t0": [0, 1, 2, 47]}

@@ -11,9 +11,9 @@ import incrowd
 import naive
 import strategies
 from incrowd.errors import ArgumentError, InputError
-from incrowd.measure import dispersion as module
-from incrowd.measure.dispersion import COLUMNS
-from incrowd.measure.stretch import Stretch
+from incrowd.measure import _dispersion as module
+from incrowd.measure._dispersion import COLUMNS
+from incrowd.measure._stretch.definition import Stretch
 
 
 @st.composite

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 import incrowd
 import naive
 from incrowd.errors import ArgumentError, InputError
-from incrowd.measure.features import FEATURES, OF_PERSON, OF_PLACE, PLACES
+from incrowd.measure._features import FEATURES, OF_PERSON, OF_PLACE, PLACES
 from strategies import trajectories
 
 

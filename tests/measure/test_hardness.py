@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 import incrowd
 import naive
 import strategies
-from incrowd.measure import hardness
-from incrowd.measure.hardness import POINTS, causes_of, distribution_of, gaps_of, hardest_of
+from incrowd.measure import _hardness as hardness
+from incrowd.measure._hardness import POINTS, causes_of, distribution_of, gaps_of, hardest_of
 
 
 def dispersed(ratio, twi=None):

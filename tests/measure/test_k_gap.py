@@ -8,7 +8,7 @@ import incrowd
 import naive
 import strategies
 from incrowd.errors import ArgumentError
-from incrowd.measure.stretch import Stretch
+from incrowd.measure._stretch.definition import Stretch
 
 SETTINGS = strategies.settings()
 

@@ -6,10 +6,9 @@ import pytest
 
 import incrowd
 from incrowd.errors import ArgumentError, InputError
-from incrowd.evaluate.effects import without_rare
-from incrowd.measure.points import points_of
-from incrowd.measure.spread import exceeding, people_at, places_of
-from incrowd.measure.traces import met_at
+from incrowd.evaluate._analysis.mechanism_effects import without_rare
+from incrowd.measure._traces import met_at
+from incrowd.measure._uniqueness.encoding import exceeding, people_at, places_of, points_of
 
 
 def moments(*minutes):

@@ -5,11 +5,11 @@ People are a list of ``(user, boxes)``; a box is ``(x0, x1, y0, y1, t0, t1)``.
 
 from naive.accuracy import *
 from naive.attacks import *
-from naive.crowds import *
 from naive.data import *
 from naive.dispersion import *
+from naive.glove import *
 from naive.mechanisms import *
-from naive.recognition import *
+from naive.reidentification import *
 from naive.scores import *
 from naive.traces import *
 from naive.utility import *

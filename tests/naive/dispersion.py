@@ -6,7 +6,7 @@ from fractions import Fraction
 from statistics import NormalDist
 from typing import NamedTuple
 
-from naive.crowds import DEFAULTS, by_length, cheapest, k_gaps, sample_stretch
+from naive.glove import DEFAULTS, by_length, cheapest, k_gaps, sample_stretch
 
 
 class Dispersed(NamedTuple):

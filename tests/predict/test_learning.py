@@ -9,13 +9,12 @@ import pytest
 
 import incrowd
 from incrowd import predict
-from incrowd.attack.attacks import ATTACKS, Probability, as_fraction
+from incrowd.attack._attacks import ATTACKS, Probability, as_fraction
 from incrowd.errors import ArgumentError, DataWarning, InputError
-from incrowd.measure.features import FEATURES
-from incrowd.predict.experiments import importances
-from incrowd.predict.learners import TASKS, fitted
-from incrowd.predict.testing import folds_of
-from incrowd.predict.training import settings_of
+from incrowd.measure._features import FEATURES
+from incrowd.predict._model import TASKS, fitted
+from incrowd.predict._training import settings_of
+from incrowd.predict._validation import folds_of, importances
 
 LEARNERS = list(predict.LEARNERS)
 
@@ -207,7 +206,7 @@ class TestModel:
     def test_tells_the_same_in_blocks_and_on_threads(self, training, cars, monkeypatch, block):
         model = predict.learn(training)
         expected = predict.estimate(model, cars, threads=1)
-        monkeypatch.setattr("incrowd.predict.model.BLOCK", block)
+        monkeypatch.setattr("incrowd.predict._model.BLOCK", block)
         for threads in (1, 2):
             assert predict.estimate(model, cars, threads=threads).equals(expected)
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import naive
 from incrowd.errors import InputError
-from incrowd.predict import CLASSES, Scores, levels
+from incrowd.predict._scores import Scores
+from incrowd.predict._training import CLASSES, levels
 
 LEVEL = st.integers(0, 5)
 PAIRS = st.lists(st.tuples(LEVEL, LEVEL), min_size=1, max_size=40)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from incrowd.measure.features import FEATURES
-from incrowd.predict.learners import LEARNERS, TASKS, fit, fitted
+from incrowd.measure._features import FEATURES
+from incrowd.predict._model import LEARNERS, TASKS, fit, fitted
 
 
 def drawn(seed, people, classes, ties):

@@ -14,14 +14,14 @@ from scipy import stats
 import naive
 import strategies
 from incrowd import Frame, Trajectories
-from incrowd.data.frame import laea
+from incrowd.data._frame import laea
 from incrowd.errors import ArgumentError, PlaceError, PrivacyWarning
-from incrowd.protect import noise, settling
-from incrowd.protect.cloaking import SPANS, Cloak
-from incrowd.protect.filtering import Filter
-from incrowd.protect.generalising import Generalise
-from incrowd.protect.mechanisms import Mechanism
-from incrowd.protect.noise import LEVELS, GeoI, laplace
+from incrowd.protect import _geo_indistinguishability as geo_indistinguishability
+from incrowd.protect import _normalise as normalise
+from incrowd.protect._generalisation import SPANS, Cloak, Generalise
+from incrowd.protect._geo_indistinguishability import LEVELS, GeoI, laplace
+from incrowd.protect._mechanism import Mechanism
+from incrowd.protect._spatial_filtering import Filter
 
 LEVEL = 1e-4
 """Statistical tests reject what is right once in so many times; seeds are fixed, so never twice."""
@@ -97,8 +97,8 @@ class TestFilter:
     def test_is_the_same_where_codes_are_too_far_apart_to_be_counted(self, data, at_most):
         expected = Filter(at_most).protect(data)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("incrowd.protect.filtering.SMALL", 0)
-            patch.setattr("incrowd.protect.filtering.ROOM", 0)
+            patch.setattr("incrowd.protect._spatial_filtering.SMALL", 0)
+            patch.setattr("incrowd.protect._spatial_filtering.ROOM", 0)
             found = Filter(at_most).protect(data)
         assert found.trajectories == expected.trajectories
         assert found.losses == expected.losses
@@ -264,7 +264,7 @@ class TestGeneralise:
 class TestSettle:
     @pytest.mark.parametrize("threads", [1, 2, 5])
     def test_long_people_are_sorted_whole_by_any_number_of_threads(self, monkeypatch, threads):
-        monkeypatch.setattr(settling, "BLOCK", 100)
+        monkeypatch.setattr(normalise, "BLOCK", 100)
         rng = np.random.default_rng(5)
         number = 5000
         table = {"user": rng.integers(0, 9, number)} | {
@@ -277,9 +277,9 @@ class TestSettle:
         assert_is(protected, people, data)
 
     def test_blocks_hold_everybody_once(self, monkeypatch):
-        monkeypatch.setattr(settling, "BLOCK", 10)
+        monkeypatch.setattr(normalise, "BLOCK", 10)
         offsets = np.array([0, 0, 25, 25, 31, 90, 90])
-        blocks = settling._blocks(offsets)
+        blocks = normalise._blocks(offsets)
         assert blocks[0][0] == 0
         assert blocks[-1][1] == 6
         assert all(before[1] == after[0] for before, after in pairwise(blocks))
@@ -316,7 +316,7 @@ class TestGeoI:
         assert lost(protected, data)["samples_clamped"] == 0
 
     def test_many_samples_are_moved_in_blocks(self, monkeypatch):
-        monkeypatch.setattr(noise, "BLOCK", 7)
+        monkeypatch.setattr(geo_indistinguishability, "BLOCK", 7)
         asked = []
 
         def urandom(number):
@@ -472,13 +472,15 @@ class TestGeoI:
         frame = Frame(laea(48.9, 2.4))
         x = np.array([3e5, -2e5, 10.0])
         y = np.array([1.0, -2e5, 10.0])
-        together = noise._back(frame, x, y)
-        alone = [noise._back(frame, x[i : i + 1], y[i : i + 1]) for i in range(3)]
+        together = geo_indistinguishability._back(frame, x, y)
+        alone = [
+            geo_indistinguishability._back(frame, x[i : i + 1], y[i : i + 1]) for i in range(3)
+        ]
         assert np.array_equal(together, np.concatenate(alone, axis=1))
 
     def test_an_origin_off_the_projection_is_an_error(self, monkeypatch):
         nowhere = lambda _, x, __: np.zeros(len(x), np.bool_)  # noqa: E731
-        monkeypatch.setattr(noise, "_on_earth", nowhere)
+        monkeypatch.setattr(geo_indistinguishability, "_on_earth", nowhere)
         with pytest.raises(PlaceError, match="off the projection"):
             GeoI(0.001, seed=1).protect(still(50, crs=laea(0, 0)))
 

@@ -3,7 +3,7 @@
 import pytest
 
 import incrowd
-from incrowd.evaluate.publish import publish
+from incrowd.evaluate._publish import publish
 
 ZONE = "Africa/Abidjan"
 

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.data.manifest import read_release
-from incrowd.evaluate.publish import publish
-from incrowd.report.page import SECTIONS, page
-from incrowd.report.verdict import judge
+from incrowd.data._manifest import read_release
+from incrowd.evaluate._publish import publish
+from incrowd.report._page import SECTIONS, page
+from incrowd.report._verdict import judge
 from report.browsing import browsing, opening
 
 EVIL = (

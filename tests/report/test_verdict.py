@@ -1,6 +1,6 @@
 import pytest
 
-from incrowd.report.verdict import judge
+from incrowd.report._verdict import judge
 from report.samples import numbers, rows, sharp, within
 
 

@@ -8,8 +8,8 @@ import signal
 import sys
 from typing import NoReturn
 
-from incrowd.cli.app import app
-from incrowd.cli.console import TERMINATED, run
+from incrowd.cli._app import app
+from incrowd.cli._console import TERMINATED, run
 
 __all__ = ["main"]
 

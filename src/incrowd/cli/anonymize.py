@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from incrowd.cli import mechanisms
-from incrowd.cli.console import once_begun, progress, say
-from incrowd.cli.mechanisms import (
+from incrowd.cli import _methods as methods
+from incrowd.cli._console import once_begun, progress, say
+from incrowd.cli._methods import (
     AtMost,
     CloakTo,
     Epsilon,
@@ -22,19 +22,29 @@ from incrowd.cli.mechanisms import (
     Metres,
     Minutes,
     NoiseSeed,
+    as_plain,
+    blur,
+    losses_in,
     mechanism_of,
+    proof,
     refuse_options,
+    share,
 )
-from incrowd.cli.options import AsJson, Source, in_units, reads_data
-from incrowd.cli.telling import as_plain, blur, losses_in, proof, share
+from incrowd.cli._options import AsJson, Source, in_units, reads_data
 from incrowd.errors import ArgumentError, IncrowdError, VerificationError
 
 if TYPE_CHECKING:
-    from incrowd.data.trajectories import Trajectories
-    from incrowd.evaluate.publish import Publication
-    from incrowd.protect.glove import Release
+    from incrowd.data._trajectories import Trajectories
+    from incrowd.evaluate._publish import Publication
+    from incrowd.protect._glove.api import Release
 
-__all__ = ["anonymize", "itself", "lines_of", "stages"]
+__all__ = [
+    "anonymize",
+    "itself",
+    "lines_of",
+    "stages",
+]
+
 
 Variant = StrEnum("Variant", ["strict", "loose"])
 Reshape = StrEnum("Reshape", ["split", "union", "none"])
@@ -137,7 +147,7 @@ def anonymize(
         return
     _refuse(k, max_space, max_time, suppress)
     import incrowd
-    from incrowd.evaluate.publish import publish, refuse_places
+    from incrowd.evaluate._publish import publish, refuse_places
 
     refuse_places(output, record=record, overwrite=overwrite)
     journal = checkpoint or output.with_name(f"{output.name}.checkpoint")
@@ -199,7 +209,7 @@ def _plainly(
 ) -> None:
     """Protect a dataset by a method that promises no k; verify and publish what it does promise."""
     mechanism = mechanism_of(context, method)
-    from incrowd.evaluate.publish import publish, refuse_places
+    from incrowd.evaluate._publish import publish, refuse_places
 
     record = files["record"]
     refuse_places(output, record=record, overwrite=files["overwrite"])
@@ -216,7 +226,7 @@ def _plainly(
     if as_json:
         print(json.dumps(as_plain(data, done, record), indent=2, ensure_ascii=False))
         return
-    lines = mechanisms.lines_of(data, protected, done)
+    lines = methods.lines_of(data, protected, done)
     print("\n".join([*lines, "", *_next(context, done, record)]))
 
 
@@ -282,7 +292,7 @@ def _refuse(k: int, max_space: float | None, max_time: float | None, suppress: S
 
 def _refuse_same(data: str, output: Path, record: Path | None, journal: Path | None = None) -> None:
     """Refuse to write over the input or among it, or to give two files the same name."""
-    from incrowd.data.reading.sources import files_of
+    from incrowd.data._io.sources import files_of
 
     written = {"release": output, "private record": record, "checkpoint": journal}
     names: dict[Path, str] = {}
@@ -308,7 +318,7 @@ def _refuse_same(data: str, output: Path, record: Path | None, journal: Path | N
 
 def _tell_left_behind(output: Path) -> None:
     """Say what runs that were killed have left, for nobody else will remove it."""
-    from incrowd.evaluate.publish import left_behind
+    from incrowd.evaluate._publish import left_behind
 
     for path in left_behind(output):
         say(
@@ -385,7 +395,7 @@ def _next(context: typer.Context, done: "Publication", record: Path | None) -> l
 def _reading_words(context: typer.Context) -> list[str]:
     """Give the options of reading as they were given, for a command that reads the same."""
     own = {"data", "output", "method", "form", "record", "overwrite", "as_json"}
-    own.update(*mechanisms.OPTIONS.values())
+    own.update(*methods.OPTIONS.values())
     words: list[str] = []
     for option in context.command.params:
         source = context.get_parameter_source(option.name or "")

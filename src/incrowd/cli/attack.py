@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.adversary import (
+from incrowd.cli._attack_options import (
     Names,
     Points,
     Precision,
@@ -19,17 +19,23 @@ from incrowd.cli.adversary import (
     listed,
     with_precision,
 )
-from incrowd.cli.console import once_begun, progress, warn, write_people
+from incrowd.cli._console import once_begun, progress, warn, write_people
+from incrowd.cli._options import AsJson, Force, PeopleFile, Source, numbers_of, reads_data
 from incrowd.cli.measure import WIDTH
-from incrowd.cli.options import AsJson, Force, PeopleFile, Source, numbers_of, reads_data
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.data.trajectories import Trajectories
-    from incrowd.data.visits import Visits
+    from incrowd.data._trajectories import Trajectories
+    from incrowd.data._visits import Visits
 
-__all__ = ["Risks", "attack", "lines_of", "risks_of"]
+__all__ = [
+    "Risks",
+    "attack",
+    "lines_of",
+    "risks_of",
+]
+
 
 HALF = 0.5
 NAMED = 27
@@ -58,8 +64,8 @@ def attack(
     Example:  `incrowd attack cdr.csv --attack location,visit --k 2,3,4,5 --worst 10`
     """
     import incrowd
-    from incrowd.data.atomic import refuse_taken
-    from incrowd.data.tables import kind_of
+    from incrowd._atomic import refuse_taken
+    from incrowd.data._io.write import kind_of
 
     names, settings = checked(attacks, tolerance, relative)
     wanted, some = numbers_of(points, "2,3,4,5"), listed(targets)
@@ -78,7 +84,7 @@ def attack(
             targets=who,
             instances=worst > 0,
             threads=source.reading["threads"],
-            progress=once_begun(update, "attack.each", "half a minute"),
+            progress=once_begun(update, "attack._search.unordered:each", "half a minute"),
             **settings,
         )
     found = risks_of(table)

@@ -5,10 +5,12 @@ from typing import Annotated
 
 import typer
 
-from incrowd.cli.console import say
-from incrowd.cli.options import Force, Source, reads_data
+from incrowd.cli._console import say
+from incrowd.cli._options import Force, Source, reads_data
 
-__all__ = ["convert"]
+__all__ = [
+    "convert",
+]
 
 
 @reads_data
@@ -26,8 +28,8 @@ def convert(
     Example:  `incrowd convert cdr/ -o city.parquet --bbox=-4.2,5.2,-3.8,5.5 --per-day 1`
     """
     import incrowd
-    from incrowd.data.atomic import refuse_taken
-    from incrowd.data.tables import kind_of
+    from incrowd._atomic import refuse_taken
+    from incrowd.data._io.write import kind_of
 
     kind_of(output)
     refuse_taken(output, overwrite=force)

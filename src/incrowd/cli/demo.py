@@ -6,9 +6,12 @@ from typing import Annotated
 import typer
 
 from incrowd.cli import anonymize, describe, measure
-from incrowd.cli.console import progress, say_if_first
+from incrowd.cli._console import progress, say_if_first
 
-__all__ = ["demo"]
+__all__ = [
+    "demo",
+]
+
 
 K = 2
 ZONE, TITLE = "Africa/Abidjan", "a synthetic city"
@@ -26,10 +29,11 @@ def demo(
     Example:  `incrowd demo`
     """
     import incrowd
-    from incrowd.evaluate.publish import publish, refuse_places
-    from incrowd.report.first import attack_lines, unique_lines
-    from incrowd.report.making import PAGE, make
-    from incrowd.report.warming import begin
+    from incrowd.data._manifest import PAGE
+    from incrowd.evaluate._publish import publish, refuse_places
+    from incrowd.report._make import make
+    from incrowd.report._terminal import attack_lines, unique_lines
+    from incrowd.report._warmup import begin
 
     output.mkdir(parents=True, exist_ok=True)
     file, folder = output / "city.parquet", output / "release"

@@ -3,13 +3,16 @@
 import json
 from typing import TYPE_CHECKING
 
-from incrowd.cli.options import AsJson, Source, reads_data
+from incrowd.cli._options import AsJson, Source, reads_data
 
 if TYPE_CHECKING:
-    from incrowd.data.report import Reading
-    from incrowd.measure.describe import Description, Spread
+    from incrowd.data._io.reading_report import Reading
+    from incrowd.measure._describe import Description, Spread
 
-__all__ = ["describe", "lines_of"]
+__all__ = [
+    "describe",
+    "lines_of",
+]
 
 
 @reads_data

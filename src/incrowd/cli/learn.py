@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.adversary import (
+from incrowd.cli._attack_options import (
     Names,
     Points,
     Precision,
@@ -18,16 +18,22 @@ from incrowd.cli.adversary import (
     checked,
     with_precision,
 )
-from incrowd.cli.console import once_begun, progress, say
+from incrowd.cli._console import once_begun, progress, say
+from incrowd.cli._options import AsJson, Force, Source, numbers_of, reads_data
 from incrowd.cli.measure import WIDTH
-from incrowd.cli.options import AsJson, Force, Source, numbers_of, reads_data
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from incrowd.compiled import Floats
-    from incrowd.predict import Experiment, Scores, Training, Values
+    from incrowd._numba import Floats
+    from incrowd.predict._scores import Scores, Values
+    from incrowd.predict._training import Training
+    from incrowd.predict._validation import Experiment
 
-__all__ = ["learn", "table_two"]
+__all__ = [
+    "learn",
+    "table_two",
+]
+
 
 NAMED = 27
 MISSED = (
@@ -104,9 +110,9 @@ def learn(
     Example:  `incrowd learn cars.parquet --attack location,visit -o risk.model`
     """
     from incrowd import predict
-    from incrowd.data.atomic import refuse_taken
-    from incrowd.predict.learners import named
-    from incrowd.predict.testing import refuse_few
+    from incrowd._atomic import refuse_taken
+    from incrowd.predict._model import named
+    from incrowd.predict._validation import refuse_few
 
     names, settings = checked(attacks, tolerance, relative)
     wanted = numbers_of(points, "2,3,4,5")
@@ -128,7 +134,7 @@ def learn(
                     names,
                     wanted,
                     threads=threads,
-                    progress=once_begun(update, "attack.each", "half a minute"),
+                    progress=once_begun(update, "attack._search.unordered:each", "half a minute"),
                     **with_precision(settings, precision, data.frame),
                 )
             )
@@ -172,7 +178,7 @@ def learn(
 
 def _folds(folds: int | None, held_out: float | None) -> int:
     """Give the number of folds, and refuse two ways to test at once."""
-    from incrowd.predict.testing import FOLDS, refuse_few, refuse_share
+    from incrowd.predict._validation import FOLDS, refuse_few, refuse_share
 
     if held_out is not None and folds is not None:
         raise ArgumentError("--folds and --hold-out are two ways to test; take one of them")
@@ -191,7 +197,7 @@ def _titles(sources: list[Source]) -> list[str]:
 
 def table_two(found: "list[Experiment]", titles: list[str], how_tested: str = FOLDED) -> list[str]:
     """Give a table of the shape of the paper's table 2, and what it means."""
-    from incrowd.predict import Scores
+    from incrowd.predict._scores import Scores
 
     heads, one = list(titles), len(titles) == 1
     classes = isinstance(found[0].within[0], Scores)
@@ -229,13 +235,13 @@ def table_two(found: "list[Experiment]", titles: list[str], how_tested: str = FO
 
 
 def _classes(found: "Scores | Values") -> "Scores":
-    from incrowd.predict import Values
+    from incrowd.predict._scores import Values
 
     return found.classes if isinstance(found, Values) else found
 
 
 def _pair(found: "Scores | Values", width: int) -> str:
-    from incrowd.predict import Values
+    from incrowd.predict._scores import Values
 
     if isinstance(found, Values):
         r2 = "-" if math.isnan(found.r2) else f"{found.r2:.2f}"
@@ -262,7 +268,7 @@ def _share(share: float) -> str:
 
 def _details(found: "list[Experiment]", area: int, title: str) -> list[str]:
     """Give recall and precision of each class, and the importance of features."""
-    from incrowd.predict.experiments import importances
+    from incrowd.predict._validation import importances
 
     lines = []
     for one in found:
@@ -282,7 +288,7 @@ def _details(found: "list[Experiment]", area: int, title: str) -> list[str]:
 
 def _matrix(part: "Floats") -> list[str]:
     """Say a matrix of shares in lines; nobody of the data is in the first class."""
-    from incrowd.predict import CLASSES
+    from incrowd.predict._training import CLASSES
 
     lines = [f"{'':<14}" + "".join(f"{name:>12}" for name in CLASSES[1:])]
     for name, row in zip(CLASSES[1:], part[1:, 1:], strict=True):
@@ -306,7 +312,7 @@ def _as_json(one: "Experiment") -> dict[str, Any]:
 
 
 def _scores(found: "Scores | Values") -> dict[str, Any]:
-    from incrowd.predict import Values
+    from incrowd.predict._scores import Values
 
     scores = _classes(found)
     about = {

@@ -7,19 +7,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.console import once_begun, progress, write_people
-from incrowd.cli.options import AsJson, Force, PeopleFile, Source, numbers_of, reads_data
+from incrowd.cli._console import once_begun, progress, write_people
+from incrowd.cli._options import AsJson, Force, PeopleFile, Source, numbers_of, reads_data
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.data.frame import Frame
-    from incrowd.data.trajectories import Trajectories
-    from incrowd.evaluate.anonymizability import Anonymizability, Level
-    from incrowd.measure.hardness import Causes, Gaps, Hardest
-    from incrowd.measure.stretch import Stretch
+    from incrowd.data._frame import Frame
+    from incrowd.data._trajectories import Trajectories
+    from incrowd.evaluate._analysis.anonymizability import Anonymizability, Level
+    from incrowd.measure._hardness import Causes, Gaps, Hardest
+    from incrowd.measure._stretch.definition import Stretch
 
-__all__ = ["WIDTH", "gaps_of", "lines_of", "measure", "why"]
+__all__ = [
+    "WIDTH",
+    "gaps_of",
+    "lines_of",
+    "measure",
+    "why",
+]
+
 
 WIDTH = 98
 _WIDTHS = (8, 9, 10, 12, 8, 8)
@@ -51,9 +58,9 @@ def measure(
     """
     wanted = numbers_of(crowds, "2,5,10")
     import incrowd
-    from incrowd.data.atomic import refuse_taken
-    from incrowd.data.tables import kind_of
-    from incrowd.evaluate.anonymizability import crowds_for
+    from incrowd._atomic import refuse_taken
+    from incrowd.data._io.write import kind_of
+    from incrowd.evaluate._analysis.anonymizability import crowds_for
 
     if output is not None:
         kind_of(output)
@@ -129,7 +136,7 @@ def _people_of(table: "pl.DataFrame", spread: dict[int, "pl.DataFrame"]) -> "pl.
 
 def gaps_of(table: "pl.DataFrame", k: int, stretch: "Stretch", grid: "Frame") -> "Gaps":
     """Say how the k-gaps of people are spread, for one k of a table of `incrowd.k_gap`."""
-    from incrowd.measure import hardness
+    from incrowd.measure import _hardness as hardness
 
     return hardness.gaps_of(table, k, stretch, grid)
 

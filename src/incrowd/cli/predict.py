@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.adversary import Targets, asked_for, listed
-from incrowd.cli.console import progress, write_people
+from incrowd.cli._attack_options import Targets, asked_for, listed
+from incrowd.cli._console import progress, write_people
+from incrowd.cli._options import AsJson, Force, PeopleFile, Source, reads_data
 from incrowd.cli.measure import WIDTH
-from incrowd.cli.options import AsJson, Force, PeopleFile, Source, reads_data
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.predict import Model
+    from incrowd.predict._model import Model
 
-__all__ = ["predict"]
+__all__ = [
+    "predict",
+]
+
 
 NAMED = 27
 MEANING = (
@@ -44,8 +47,8 @@ def predict(
     Example:  `incrowd predict new.parquet --model risk.model -o risks.csv`
     """
     import incrowd
-    from incrowd.data.atomic import refuse_taken
-    from incrowd.data.tables import kind_of
+    from incrowd._atomic import refuse_taken
+    from incrowd.data._io.write import kind_of
 
     some = listed(targets)
     if output is not None:
@@ -77,7 +80,7 @@ def _row(model: "Model", table: "pl.DataFrame") -> dict[str, Any]:
     """Say how many people are in each class."""
     import polars as pl
 
-    from incrowd.predict import CLASSES
+    from incrowd.predict._training import CLASSES
 
     mine = table.filter((pl.col("attack") == model.attack) & (pl.col("k") == model.k))
     counts = dict(mine["class"].value_counts().iter_rows())
@@ -96,8 +99,8 @@ def _row(model: "Model", table: "pl.DataFrame") -> dict[str, Any]:
 
 def _lines(rows: list[dict[str, Any]]) -> list[str]:
     """Say it in lines: a table, and what it means."""
-    from incrowd.attack.attacks import ATTACKS
-    from incrowd.predict.training import settings_of
+    from incrowd.attack._attacks import ATTACKS
+    from incrowd.predict._training import settings_of
 
     names = list(rows[0]["classes"])[1:]  # no model tells anybody the first
     lines = [f"{'attack':<{NAMED}}{'k':>3}" + "".join(f"{name:>12}" for name in names)]

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from incrowd.cli.console import progress, say
-from incrowd.cli.options import (
+from incrowd.cli._console import progress, say
+from incrowd.cli._options import (
     AsJson,
     Force,
     LocalZone,
@@ -16,7 +16,9 @@ from incrowd.cli.options import (
     reads_original,
 )
 
-__all__ = ["report"]
+__all__ = [
+    "report",
+]
 
 
 @reads_original
@@ -64,8 +66,9 @@ def report(
 
     Example:  `incrowd report release/ --original cdr.csv --record who.parquet`
     """
-    from incrowd.data.atomic import refuse_taken
-    from incrowd.report.making import PAGE, make
+    from incrowd._atomic import refuse_taken
+    from incrowd.data._manifest import PAGE
+    from incrowd.report._make import make
 
     for place in filter(None, (output, figures)):
         _refuse_inside(place)
@@ -88,7 +91,7 @@ def report(
             progress=lambda _what, done, total: update(done, total),
         )
     if figures is not None:
-        from incrowd.report.figures import write_figures
+        from incrowd.report._figures.export import write_figures
 
         with progress("Drawing", "figures") as update:
             names = write_figures(made.numbers, figures, progress=update)
@@ -112,7 +115,7 @@ def report(
 
 def _refuse_inside(place: Path) -> None:
     """Refuse a place in a release: what its manifest does not name makes its verification fail."""
-    from incrowd.data.manifest import MANIFEST
+    from incrowd.data._manifest import MANIFEST
     from incrowd.errors import ArgumentError
 
     if (place.absolute().parent / MANIFEST).exists():

@@ -6,17 +6,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.console import once_begun, progress
+from incrowd.cli._console import once_begun, progress
+from incrowd.cli._options import AsJson, Source, reads_data
 from incrowd.cli.measure import WIDTH
-from incrowd.cli.options import AsJson, Source, reads_data
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incrowd.evaluate.study import Correlation, Group, Part, Study
+    from incrowd.evaluate._analysis.study import Correlation, Group, Study
+    from incrowd.evaluate._analysis.subsets import Part
 
-__all__ = ["lines_of", "study"]
+__all__ = [
+    "lines_of",
+    "study",
+]
+
 
 _CUTS = ("mean", "quarter", "median", "three_quarters")
 _SIDES = 4
@@ -63,7 +68,7 @@ def study(
     if sides is not None and len(sides) != _SIDES:
         raise ArgumentError(f"--area takes west, south, east and north in degrees, not {area!r}")
     import incrowd
-    from incrowd.evaluate.study import FEATURES, check
+    from incrowd.evaluate._analysis.study import FEATURES, check
 
     wanted = FEATURES if only is None else [name.strip() for name in only.split(",")]
     check(k, days, parts, wanted)

@@ -5,10 +5,12 @@ from typing import Annotated
 
 import typer
 
-from incrowd.cli.console import progress, say
-from incrowd.cli.options import Force
+from incrowd.cli._console import progress, say
+from incrowd.cli._options import Force
 
-__all__ = ["synth"]
+__all__ = [
+    "synth",
+]
 
 
 def synth(
@@ -30,9 +32,8 @@ def synth(
 
     Example:  `incrowd synth civ -o civ.parquet --users 5000 --seed 7`
     """
-    from incrowd.data.synth.streaming import antennas
-    from incrowd.data.synth.writing import write
-    from incrowd.data.tables import table_file
+    from incrowd.data._io.write import table_file
+    from incrowd.data._synthetic.generate import antennas, write
 
     with progress("Making people", "people") as update:
         rows = write(preset, output, users=users, seed=seed, overwrite=force, progress=update)

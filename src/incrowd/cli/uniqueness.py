@@ -1,24 +1,195 @@
-"""``incrowd uniqueness``: how few points tell a person from everybody else."""
+"""``incrowd uniqueness``: how few points tell a person from everybody else.
+
+How unique people are, in tables for a terminal, and what they mean.
+
+What mechanisms change of uniqueness, in lines for a terminal.
+"""
 
 import contextlib
 import json
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.console import once_begun, progress
-from incrowd.cli.options import AsJson, Source, numbers_of, reads_sensors
-from incrowd.cli.sensing import ByName, Diameter, Gap, Met, Minutes, Pois, Stay, traces_of
-from incrowd.cli.tables import SHOWN, VALUES, lines_of
+from incrowd.cli._console import once_begun, progress
+from incrowd.cli._options import AsJson, Source, numbers_of, reads_sensors
+from incrowd.cli._sensors import ByName, Diameter, Gap, Met, Minutes, Pois, Stay, traces_of
+from incrowd.cli.measure import WIDTH
 from incrowd.errors import ArgumentError, InputError
 
 if TYPE_CHECKING:
-    from incrowd.measure.points import Points
-    from incrowd.measure.traces import Trace
-    from incrowd.measure.uniqueness import Uniqueness
+    import polars as pl
 
-__all__ = ["Measured", "measured", "uniqueness"]
+    from incrowd.measure._traces import Trace
+    from incrowd.measure._uniqueness.encoding import Points
+    from incrowd.measure._uniqueness.estimate import Uniqueness
+
+__all__ = [
+    "KINDS",
+    "SHOWN",
+    "VALUES",
+    "Measured",
+    "effect_lines",
+    "measured",
+    "uniqueness",
+    "uniqueness_lines",
+]
+
+
+KINDS = {"spatio_temporal": "both", "spatial": "place", "temporal": "time"}
+VALUES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+"""Where the distributions of figure 3 are shown."""
+SHOWN = 4
+"""How many points per-person figures are for."""
+
+
+def uniqueness_lines(found: dict[str, "Measured"], minutes: float, draws: int) -> list[str]:
+    """Say it in lines: tables, and what they mean."""
+    single = {name: one for name, one in found.items() if name != "together"}
+    lines = [f"{'sensor':<12}{'people':>10}{'visits':>14}{'places':>10}"]
+    for name, one in single.items():
+        lines.append(f"{name:<12}{one.people:>10,}{one.visits:>14,}{one.places:>10,}")
+    lines += ["", *_random(single, minutes, draws), "", *_frequent(single)]
+    if any(one.exact for one in single.values()):
+        lines += ["", *_every(single)]
+    if "together" in found:
+        lines += ["", *_together(found["together"], single)]
+    if any(one.each for one in single.values()):
+        lines += ["", *_people(single)]
+    return [*lines, "", *_distributions(single)]
+
+
+def _random(single: dict[str, "Measured"], minutes: float, draws: int) -> list[str]:
+    """Say how unique random points are."""
+    lines = [
+        "Random points: per cent of sub-traces that one person alone has",
+        f"{'':<8}" + "".join(f"{name:^24}" for name in single),
+        f"{'points':<8}" + "".join(f"{head:>8}" for _ in single for head in KINDS.values()),
+    ]
+    tables = [one.random[kind].table for one in single.values() for kind in KINDS]
+    for i, p in enumerate(tables[0]["points"]):
+        lines.append(f"{p:<8}" + "".join(_percent(table["share"][i], 8) for table in tables))
+    left = {
+        f"{name} ({KINDS[kind]})": int(one.random[kind].table["left_out"].max())  # type: ignore[arg-type]
+        for name, one in single.items()
+        for kind in KINDS
+    }
+    most = ", ".join(f"{number:,} of {name}" for name, number in left.items() if number)
+    reach = [
+        max(share - low, high - share)
+        for table in tables
+        for share, low, high in table.select("share", "low", "high").drop_nulls().rows()
+    ]
+    wide = max(reach, default=0)
+    meaning = (
+        f"Of random people, so many random points: places and slots of {minutes:g} min (both), "
+        f"places, or slots in which enough places were met (time). {draws:,} draws each; the share "
+        f"of all sub-traces is within {wide * 100:.1f} points of these, 19 times of 20."
+    )
+    meaning += _behind({name: one.random for name, one in single.items()})
+    if most:
+        meaning += f" People with fewer points are left out: up to {most}."
+    return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
+
+
+def _every(single: dict[str, "Measured"]) -> list[str]:
+    """Say how unique all sub-traces of one and two points are."""
+    lines = [
+        "All sub-traces, exactly: per cent that one person alone has, a mean over people",
+        f"{'':<8}" + "".join(f"{name:^24}" for name in single),
+        f"{'points':<8}" + "".join(f"{head:>8}" for _ in single for head in KINDS.values()),
+    ]
+    for i in range(2):
+        shares = [
+            one.exact[kind].table["share"][i] if kind in one.exact else None
+            for one in single.values()
+            for kind in KINDS
+        ]
+        lines.append(f"{i + 1:<8}" + "".join(_percent(share, 8) for share in shares))
+    return lines
+
+
+def _frequent(single: dict[str, "Measured"]) -> list[str]:
+    """Say how unique the most frequent points are."""
+    lines = [
+        "Most frequent points: per cent of people who alone have them",
+        f"{'':<8}" + "".join(f"{name:^24}" for name in single),
+        f"{'points':<8}" + "".join(f"{head:>8}" for _ in single for head in KINDS.values()),
+    ]
+    tables = [one.frequent[kind].table for one in single.values() for kind in KINDS]
+    for i, p in enumerate(tables[0]["points"]):
+        lines.append(f"{p:<8}" + "".join(_percent(table["share"][i], 8) for table in tables))
+    meaning = (
+        "Of every person with so many points, those that occur most: places and slots by the "
+        "visits in them (both), places by their slots, slots by their places (time); of equals, "
+        "the earlier."
+    )
+    meaning += _behind({name: one.frequent for name, one in single.items()})
+    return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
+
+
+def _behind(found: dict[str, dict[str, "Uniqueness"]]) -> str:
+    """Say how large the crowds are that the most points leave."""
+    crowds = [
+        (name, KINDS[kind], one.table["points"][-1], one.table["crowd"][-1])
+        for name, kinds in found.items()
+        for kind, one in kinds.items()
+    ]
+    said = [f"{name} {kind} {crowd:,.3g}" for name, kind, _, crowd in crowds if crowd is not None]
+    return f" {crowds[0][2]} points leave so many people on average: {', '.join(said) or '-'}."
+
+
+def _together(both: "Measured", single: dict[str, "Measured"]) -> list[str]:
+    """Say how unique points of all sensors together are."""
+    table = both.random["spatial"].table
+    lines = [
+        f"Places of all sensors together, equally many of each ({both.people:,} people have all)",
+        f"{'points':<8}{'together':>10}" + "".join(f"{name:>10}" for name in single),
+    ]
+    for row in table.to_dicts():
+        alone = [
+            dict(zip(one.random["spatial"].table["points"], one.random["spatial"].table["share"],
+                     strict=True)).get(row["points"])
+            for one in single.values()
+        ]  # fmt: skip
+        shares = "".join(_percent(share, 10) for share in (row["share"], *alone))
+        lines.append(f"{row['points']:<8}{shares}")
+    return lines
+
+
+def _people(single: dict[str, "Measured"]) -> list[str]:
+    """Say how much people differ."""
+    heads = ("least", "tenth", "quarter", "median", "3 quarters", "most")
+    lines = [
+        f"People differ: per cent of each one's sub-traces of {SHOWN} points that are hers alone",
+        f"{'sensor':<12}{'points':<8}" + "".join(f"{head:>12}" for head in heads),
+    ]
+    for name, one in single.items():
+        for kind, every in one.each.items():
+            shares = every.people["share"].drop_nulls()
+            ends = [shares.quantile(q, "nearest") for q in (0, 0.1, 0.25, 0.5, 0.75, 1)]
+            lines.append(f"{name:<12}{KINDS[kind]:<8}" + "".join(_percent(end, 12) for end in ends))
+    return lines
+
+
+def _distributions(single: dict[str, "Measured"]) -> list[str]:
+    """Say how places are spread over people, and people over places."""
+    lines = [
+        "Per cent of people with more places, and of places with more people, than",
+        f"{'':<8}" + "".join(f"{name:^18}" for name in single),
+        f"{'':<8}" + "".join(f"{head:>9}" for _ in single for head in ("people", "places")),
+    ]
+    for i, value in enumerate(VALUES):
+        shares = [share[i] for one in single.values() for share in (one.per_person, one.per_place)]
+        if any(shares) or i == 0:
+            lines.append(f"{value:<8,}" + "".join(_percent(share, 9) for share in shares))
+    return lines
+
+
+def _percent(share: float | None, width: int) -> str:
+    return f"{'-' if share is None else f'{share * 100:.1f}':>{width}}"
 
 
 @reads_sensors
@@ -64,14 +235,14 @@ def uniqueness(
     found = traces_of(source, minutes, poi, by_name=by_name, pois=pois, met=met)
     threads = source.reading["threads"]
     with progress("Drawing", "traces") as update:
-        told = once_begun(update, "measure.holders:_count", "half a minute")
+        told = once_begun(update, "measure._uniqueness.inverted_index:_count", "half a minute")
         all_of_it = measured(
             found, wanted, draws=draws, seed=seed, each=each, exact=exact, threads=threads,
             progress=told,
         )  # fmt: skip
     changes = None
     if mechanisms:
-        from incrowd.evaluate.effects import effects
+        from incrowd.evaluate._analysis.mechanism_effects import effects
 
         with progress("Protecting", "traces") as update:
             changes = effects(
@@ -83,11 +254,9 @@ def uniqueness(
             about["mechanisms"] = changes.to_dicts()
         print(json.dumps(about, indent=2))
         return
-    print("\n".join(lines_of(all_of_it, minutes, draws)))
+    print("\n".join(uniqueness_lines(all_of_it, minutes, draws)))
     if changes is not None:
-        from incrowd.cli.effects import lines_of as changed
-
-        print("\n".join(["", *changed(changes)]))
+        print("\n".join(["", *effect_lines(changes)]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +301,9 @@ def measured(
 ) -> dict[str, Measured]:
     """Measure each sensor and, by place, all of them together."""
     import incrowd
-    from incrowd.measure.points import kinds_of
-    from incrowd.measure.uniqueness import of_points
-    from incrowd.threads import cores
+    from incrowd._parallel import cores
+    from incrowd.measure._uniqueness.encoding import kinds_of
+    from incrowd.measure._uniqueness.estimate import of_points
 
     tell = progress or (lambda *_: None)
     sure: dict[str, Any] = {"draws": draws, "seed": seed, "threads": cores(threads)}
@@ -191,7 +360,7 @@ def _sizes(trace: "Trace") -> tuple[int, int, int]:
 def _spread(places: "Points") -> tuple[list[float], list[float]]:
     import numpy as np
 
-    from incrowd.measure.spread import exceeding, people_at, places_of
+    from incrowd.measure._uniqueness.encoding import exceeding, people_at, places_of
 
     values = np.array(VALUES)
     return (
@@ -222,3 +391,37 @@ def _plain(found: dict[str, Measured]) -> dict[str, Any]:
             for name, one in found.items()
         }
     }
+
+
+EFFECT_KINDS = {"spatial": "place", "spatio_temporal": "both"}
+
+
+def effect_lines(changes: "pl.DataFrame") -> list[str]:
+    """Say it in lines: a table for each sensor, and what it means."""
+    lines = ["What mechanisms change: per cent of sub-traces that one person alone has"]
+    for (sensor,), part in changes.group_by("sensor", maintain_order=True):
+        heads = f"{'2 points':>10}{'4 points':>10}{'places each':>13}{'visits lost':>13}"
+        lines += ["", f"{sensor!s:<12}{'setting':<18}{'points':<8}{heads}"]
+        before = ""
+        for (mechanism, setting, kind), rows in part.group_by(
+            "mechanism", "setting", "kind", maintain_order=True
+        ):
+            name, before = mechanism if mechanism != before else "", str(mechanism)
+            shares = "".join(_effect_percent(share) for share in rows["share"])
+            places, lost = rows["places"][0], rows["lost"][0]
+            lost = f"{lost:.1%}" if mechanism == "filter" else ""
+            lines.append(
+                f"{name!s:<12}{setting!s:<18}{EFFECT_KINDS[str(kind)]:<8}{shares}{places:>13.1f}{lost:>13}"
+            )
+    meaning = (
+        "filter: places that so few people visited go. cloak: times are told in longer slots, or "
+        "not at all. Both change traces, as in the paper. generalise: positions and times on a "
+        "coarser grid. geo-i: noise on every position (epsilon in 1/m), then POIs are found in "
+        "what is left. A share that rises is no mistake: noise leaves fewer POIs, and whoever has "
+        "few that nobody shares is unique by them."
+    )
+    return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
+
+
+def _effect_percent(share: float | None) -> str:
+    return f"{'-' if share is None else f'{share * 100:.1f}':>10}"

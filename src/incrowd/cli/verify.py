@@ -5,10 +5,12 @@ from typing import Annotated
 
 import typer
 
-from incrowd.cli.console import progress
-from incrowd.cli.options import AsJson, RecordFile, ReleaseFolder, Source, reads_original
+from incrowd.cli._console import progress
+from incrowd.cli._options import AsJson, RecordFile, ReleaseFolder, Source, reads_original
 
-__all__ = ["verify"]
+__all__ = [
+    "verify",
+]
 
 
 @reads_original

@@ -1,1 +1,43 @@
-"""Is the release safe, true and useful."""
+"""Is a written release private, true and useful: verification, accuracy, utility.
+
+::
+
+    release ──> publish ──> files ──> verify (shares no code with protect and measure)
+    original, release ──> BeforeAfter ──> accuracy, utility
+"""
+
+from typing import TYPE_CHECKING
+
+from incrowd._lazy import lazy
+
+if TYPE_CHECKING:
+    from incrowd.evaluate._analysis.anonymizability import Anonymizability as Anonymizability
+    from incrowd.evaluate._analysis.anonymizability import anonymizability as anonymizability
+    from incrowd.evaluate._analysis.study import Study as Study
+    from incrowd.evaluate._analysis.study import study as study
+    from incrowd.evaluate._comparison import BeforeAfter as BeforeAfter
+    from incrowd.evaluate._comparison import of_files as of_files
+    from incrowd.evaluate._comparison import of_release as of_release
+    from incrowd.evaluate._publish import Publication as Publication
+    from incrowd.evaluate._publish import publish as publish
+    from incrowd.evaluate._utility.accuracy import Accuracy as Accuracy
+    from incrowd.evaluate._utility.accuracy import accuracy as accuracy
+    from incrowd.evaluate._utility.summary import Utility as Utility
+    from incrowd.evaluate._utility.summary import utility as utility
+    from incrowd.evaluate._verify.result import Check as Check
+    from incrowd.evaluate._verify.result import Verification as Verification
+    from incrowd.evaluate._verify.run import verify as verify
+
+__all__, __getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "_analysis.anonymizability": ["Anonymizability", "anonymizability"],
+        "_analysis.study": ["Study", "study"],
+        "_comparison": ["BeforeAfter", "of_files", "of_release"],
+        "_publish": ["Publication", "publish"],
+        "_utility.accuracy": ["Accuracy", "accuracy"],
+        "_utility.summary": ["Utility", "utility"],
+        "_verify.result": ["Check", "Verification"],
+        "_verify.run": ["verify"],
+    },
+)

@@ -14,14 +14,18 @@ seen, in the same area or in another, and then tells the risk of new people at o
 What a model tells is an estimate. `incrowd.risk` is exact, and takes seconds.
 """
 
-from incrowd.predict.classes import CLASSES, levels
-from incrowd.predict.experiments import Experiment, experiments
-from incrowd.predict.learners import LEARNERS
-from incrowd.predict.model import Model, estimate, learn
-from incrowd.predict.scores import Scores, Values
-from incrowd.predict.storing import load, save
-from incrowd.predict.testing import baseline, cross_validate, hold_out, transfer
-from incrowd.predict.training import Grid, Training, training_sets
+from incrowd.predict._model import LEARNERS, Model, estimate, learn
+from incrowd.predict._persistence import load, save
+from incrowd.predict._scores import Scores, Values
+from incrowd.predict._training import CLASSES, Grid, Training, levels, training_sets
+from incrowd.predict._validation import (
+    Experiment,
+    baseline,
+    cross_validate,
+    experiments,
+    hold_out,
+    transfer,
+)
 
 __all__ = [
     "CLASSES",

@@ -9,18 +9,17 @@
 Everything that the page says comes from the numbers; the numbers are on the page, too.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from incrowd._lazy import lazy
 
 if TYPE_CHECKING:
-    from incrowd.report.making import Report, make
+    from incrowd.report._make import Report as Report
+    from incrowd.report._make import make as make
 
-__all__ = ["Report", "make"]
-
-
-def __getattr__(name: str) -> Any:
-    """Load a name when it is first used; the libraries behind it are heavy."""
-    if name in __all__:
-        from incrowd.report import making
-
-        return getattr(making, name)
-    raise AttributeError(f"module 'incrowd.report' has no attribute {name!r}")
+__all__, __getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "_make": ["Report", "make"],
+    },
+)

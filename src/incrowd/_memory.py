@@ -1,0 +1,95 @@
+"""How much memory reading may take, and a DuckDB that keeps to its share of it."""
+
+import contextlib
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from incrowd.errors import ArgumentError, IncrowdError, InputError, OutputError, UnreadableError
+
+__all__ = [
+    "Memory",
+    "opened",
+]
+
+
+_UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+_BASE = 300 * 10**6
+"""What Python and its libraries take before any data."""
+_LEAST = 800 * 10**6
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A limit in bytes, shared between DuckDB and the rows that wait to be sorted."""
+
+    limit: int
+
+    @classmethod
+    def of(cls, given: str | float | None) -> "Memory":
+        """Take a limit such as "4GB", or bytes; None is three quarters of the machine's."""
+        if given is None:
+            return cls(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4)
+        match = re.fullmatch(r"\s*([\d.]+)\s*([kmg]i?b)?\s*", str(given).lower())
+        try:
+            limit = int(float(match[1]) * _UNITS[match[2] or ""]) if match else 0
+        except ValueError:
+            limit = 0
+        if limit < _LEAST:
+            raise ArgumentError(f"a memory limit is at least 800MB, like 4GB, not {given!r}")
+        return cls(limit)
+
+    @property
+    def engine(self) -> int:
+        """What DuckDB may take."""
+        return min(max(self.limit // 4, 300 * 10**6), 4 * 10**9)
+
+    @property
+    def rows(self) -> int:
+        """What rows that wait to be sorted may take."""
+        return self.limit - self.engine - _BASE
+
+
+@contextlib.contextmanager
+def opened(memory: Memory, threads: int, folder: str | os.PathLike[str] | None) -> Iterator[Any]:
+    """Open a DuckDB that spills into a temporary folder; say its errors in our words."""
+    import duckdb
+
+    if folder is not None and not Path(folder).is_dir():
+        raise ArgumentError(f"there is no folder {folder} for temporary files")
+    with tempfile.TemporaryDirectory(prefix="incrowd-", dir=folder) as spill:
+        connection = duckdb.connect(
+            config={
+                "threads": threads,
+                "memory_limit": f"{memory.engine}B",
+                "temp_directory": spill,
+                "autoinstall_known_extensions": False,
+                "autoload_known_extensions": False,
+            }
+        )
+        try:
+            # Lets the scan go on while Python works on the batch before.
+            connection.execute("SET streaming_buffer_size = '64MB'")
+            # Long queries would draw a bar on standard output, among the results.
+            connection.execute("SET enable_progress_bar = false")
+            yield connection
+        except duckdb.Error as error:
+            raise _in_our_words(error) from error
+        finally:
+            connection.close()
+
+
+def _in_our_words(error: Exception) -> IncrowdError:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    text = " ".join(lines[:3]).removeprefix("Invalid Input Error: ").removeprefix("IO Error: ")
+    if "No space left" in text:
+        return OutputError(f"the disk is full; temporary files need room ({text})")
+    if "Out of Memory" in text:
+        return InputError(f"the memory limit is too low for this data; allow more ({lines[0]})")
+    if "invalid state" in text:
+        text = "the lines do not follow one CSV format (mixed line ends, or stray quotes)"
+    return UnreadableError(f"cannot read the data: {text}")

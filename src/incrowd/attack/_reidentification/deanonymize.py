@@ -1,0 +1,320 @@
+"""`deanonymize`: who is recognised across time, by three attackers.
+
+::
+
+    visits ──> halve ──> train, test ──┬──> by_top ────┐
+               (halves.py)             ├──> by_tfidf ──┼──> who is taken for whom ──> Recognition
+                                       └──> by_markov ─┘
+                                       (attackers.py, top.py, profiles.py)
+
+Test people are worked on in blocks, on several threads; what is found for one does not depend on
+the others.
+"""
+
+import functools
+import queue
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd._arguments import is_whole
+from incrowd._numba import Ints
+from incrowd._parallel import cores, on_threads
+from incrowd.attack._reidentification.matchers import (
+    ATTACKERS,
+    Matches,
+    Rooms,
+    Search,
+    attackers_of,
+    by_markov,
+    by_tfidf,
+    by_top,
+)
+from incrowd.attack._reidentification.split import halve, share_of
+from incrowd.errors import ArgumentError, InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.data._visits import Visits
+
+__all__ = [
+    "Recognition",
+    "deanonymize",
+]
+
+
+Flags = npt.NDArray[np.bool_]
+
+BLOCK = 64
+"""How many people are looked for at a time."""
+MANY = 1 << 30
+"""More people than this could not be added up."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recognition:
+    """How many people were recognised, by whom.
+
+    Attributes
+    ----------
+    table
+        A row for each attacker (and each n): attacker, n (null where it has no meaning), people
+        (all who could be recognised), matched (of whom one person alone was most similar), correct
+        (and it was herself), precision (correct of matched; null if nobody was), recall (correct
+        of people), recall_all (correct of everybody, as in the paper).
+    people
+        How many people could be recognised: they have something to train on, and to test.
+    excluded
+        How many people could not be, by the reason.
+    without_transitions
+        How many of `people` have one entry only, in training or in test: the Markov attacker has
+        nothing on them. None if he was not asked.
+    matches
+        If asked for, a row for each attacker, n and person: user, attacker, n, matched (who she was
+        taken for; null if nobody).
+    """
+
+    table: "pl.DataFrame"
+    people: int
+    excluded: dict[str, int]
+    without_transitions: int | None
+    matches: "pl.DataFrame | None"
+
+    @property
+    def everybody(self) -> int:
+        """How many people there are, whether they could be recognised or not."""
+        return self.people + sum(self.excluded.values())
+
+
+def deanonymize(
+    visits: "Visits",
+    *,
+    known: "Visits | None" = None,
+    crowd: npt.ArrayLike | None = None,
+    known_crowd: npt.ArrayLike | None = None,
+    share: float | str | Fraction | None = 0.7,
+    n: int | Iterable[int] = range(1, 51),
+    attackers: str | Iterable[str] = ATTACKERS,
+    precision: int = 1,
+    matches: bool = False,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Recognition:
+    """Try to recognise everybody in the last part of the data, by what is known from the first.
+
+    The attack of section 3.4 of the paper of 2016 (*Top-n*), and two stronger ones. Each compares
+    what is to be recognised of a person with what is known of everybody; if one person alone is
+    most similar, she is the match, right or wrong. If two are, or nobody has anything in common,
+    there is no match.
+
+    Parameters
+    ----------
+    visits
+        Visits of everybody.
+    known
+        What the adversary learned from, if it is another dataset of the same people: then the first
+        part of `known` trains, and the last part of `visits` is tested. People are matched by
+        identifiers that read the same; places by their names if both have names, by their codes
+        otherwise.
+    crowd, known_crowd
+        Of a release: how many people share the record of each person of `visits`, and of `known`
+        (of all `visits`, if there is no `known`). A record of several is nobody's alone: who is
+        looked for by it, or taken for it, has no match.
+    share
+        The part of a person's entries, in the order of time, that train; the others are tested.
+        0.7 is seven tenths, exactly; a person with ten entries has seven to train. With `known`,
+        None trains on all of it, and tests all of `visits`.
+    n
+        How many of a person's most visited places the first attacker knows; or several numbers.
+    attackers
+        ``"top"`` knows the n most visited places of each person, and nothing else of them;
+        ``"tfidf"`` knows how often each person was where, and rare places weigh more;
+        ``"markov"`` knows how often each person went from where to where.
+    precision
+        How many time units of the visits make a slot. Being at a place is one entry of a slot,
+        however often it was recorded.
+    matches
+        Whether to tell who was taken for whom.
+    threads
+        How many threads to use; all cores, unless given. The result is the same.
+    progress
+        Called now and then with the number of people done, and of all (times attackers).
+
+    Returns
+    -------
+    Recognition
+        How many were matched, and how many of them correctly: of those who could be recognised,
+        and of everybody.
+
+    Notes
+    -----
+    *top*: the cosine of two sets, compared exactly; of places visited equally often, the one with
+    the lower code comes first. *tfidf*: the cosine of two vectors of ``count * log(people /
+    people who were there)``, the people being those who train; two cosines within a billionth of
+    each other count as equal. *markov*: after Gambs, Killijian and Núñez del Prado (2014). Theirs
+    are chains between clusters of positions, compared by how far the clusters of two people lie
+    apart. Here places have codes and no positions; so a chain is the share of each transition (or
+    stay) among all, and the similarity of two is what they share: the sum of the lesser ones,
+    which is 1 minus the total variation distance. Compared exactly.
+
+    Examples
+    --------
+    >>> from incrowd import Visits
+    >>> from incrowd.attack._reidentification.deanonymize import deanonymize
+    >>> visits = Visits.from_rows({
+    ...     "user": ["ann"] * 4 + ["bob"] * 4,
+    ...     "place": [1, 1, 2, 1] + [3, 2, 2, 3],
+    ...     "time": [0, 1, 2, 3] + [0, 1, 2, 3]})
+    >>> found = deanonymize(visits, n=[1, 2], attackers="top")
+    >>> found.table.select("n", "matched", "correct", "recall").rows()
+    [(1, 1, 1, 0.5), (2, 2, 2, 1.0)]
+    """
+    part, wanted, names = (
+        share_of(share, other=known is not None),
+        _wanted(n),
+        attackers_of(attackers),
+    )
+    _check_precision(precision)
+    tested, trained = _alone(visits, crowd, "crowd"), _alone(known, known_crowd, "known_crowd")
+    number = cores(threads)
+    halves = halve(visits, known, part, int(precision), number)
+    people, found = len(halves.who), {}
+    if people >= MANY:
+        raise InputError(f"{people:,} people are more than can be compared")
+    report = _progress(progress, people * len(names))
+    report(0)
+    places = functools.cache(lambda: halves.visits(number))
+    without = None
+    for done, name in enumerate(names):
+        if name == "top":
+            search, rooms = by_top(*places(), halves.places, wanted)
+        elif name == "tfidf":
+            search, rooms = by_tfidf(*places())
+        else:
+            train, test = halves.transitions(number)
+            without = int(np.sum((train.total == 0) | (test.total == 0)))
+            search, rooms = by_markov(train, test)
+        parts = []
+        for first, matched in _blocks(search, rooms, people, number):
+            parts.append(matched)
+            report(done * people + first + len(matched))
+        found[name] = np.concatenate(parts)
+        _deny(found[name], tested[halves.who], (tested if known is None else trained)[halves.known])
+    users = visits.people.gather(halves.who)
+    table = _table(found, wanted, people + sum(halves.excluded.values()))
+    told = _told(users, found, wanted) if matches else None
+    return Recognition(table, people, halves.excluded, without, told)
+
+
+def _blocks(
+    search: Search, rooms: Rooms, people: int, threads: int
+) -> Iterator[tuple[int, Matches]]:
+    """Look for all test people, block by block."""
+    spare: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    for _ in range(threads + 1):
+        spare.put(rooms())
+
+    def work(first: int) -> tuple[int, Matches]:
+        room = spare.get()
+        try:
+            return first, search(first, min(first + BLOCK, people), room)
+        finally:
+            spare.put(room)
+
+    return on_threads(threads, work, range(0, people, BLOCK))
+
+
+def _alone(visits: "Visits | None", crowd: npt.ArrayLike | None, name: str) -> Flags:
+    """Tell whose record is hers alone."""
+    number = 0 if visits is None else len(visits)
+    if crowd is None:
+        return np.ones(number, np.bool_)
+    sizes = np.asarray(crowd)
+    if sizes.shape != (number,) or sizes.dtype.kind not in "iu" or bool(np.any(sizes < 1)):
+        raise ArgumentError(f"{name} is a whole number of at least 1 for each of {number:,} people")
+    return np.asarray(sizes == 1)
+
+
+def _deny(matched: Matches, tested: Flags, trained: Flags) -> None:
+    """Take back matches of records, or with records, that several people share."""
+    matched[~tested] = -1
+    matched[(matched >= 0) & ~trained[matched]] = -1
+
+
+def _table(found: dict[str, Matches], wanted: Ints, everybody: int) -> "pl.DataFrame":
+    """Count who was matched, and who correctly."""
+    import polars as pl
+
+    rows = []
+    for name, matched in found.items():
+        people = len(matched)
+        some = np.sum(matched >= 0, axis=0).tolist()
+        right = np.sum(matched == np.arange(people)[:, None], axis=0).tolist()
+        for n, m, c in zip(_ns(name, wanted), some, right, strict=True):
+            rows.append((name, n, people, m, c, c / m if m else None, c / people, c / everybody))
+    return pl.DataFrame(
+        rows,
+        schema={
+            "attacker": pl.String,
+            "n": pl.Int64,
+            "people": pl.Int64,
+            "matched": pl.Int64,
+            "correct": pl.Int64,
+            "precision": pl.Float64,
+            "recall": pl.Float64,
+            "recall_all": pl.Float64,
+        },
+        orient="row",
+    )
+
+
+def _told(users: "pl.Series", found: dict[str, Matches], wanted: Ints) -> "pl.DataFrame":
+    """Say who was taken for whom."""
+    import polars as pl
+
+    runs = [(name, n) for name in found for n in _ns(name, wanted)]
+    which = np.repeat(np.arange(len(runs)), len(users))
+    who = pl.Series(
+        np.concatenate([matched.T.ravel() for matched in found.values()]), dtype=pl.Int64
+    )
+    return pl.DataFrame(
+        {
+            "user": users.gather(np.tile(np.arange(len(users)), len(runs))),
+            "attacker": pl.Series([name for name, _ in runs]).gather(which),
+            "n": pl.Series([n for _, n in runs], dtype=pl.Int64).gather(which),
+            "matched": users.gather(who.set(who < 0, None)),
+        }
+    )
+
+
+def _ns(attacker: str, wanted: Ints) -> list[int | None]:
+    return [*wanted.tolist()] if attacker == "top" else [None]
+
+
+def _progress(tell: Callable[[int, int], None] | None, of: int) -> Callable[[int], None]:
+    return lambda done: tell(done, of) if tell else None
+
+
+def _wanted(n: int | Iterable[int]) -> Ints:
+    """Give the numbers of places, each once, in order."""
+    several = list(n) if isinstance(n, Iterable) else [n]
+    for one in several:
+        if not is_whole(one):
+            raise ArgumentError(f"n must be a whole number, not {one!r}")
+        if not 1 <= one < 1 << 62:
+            raise ArgumentError(f"n is {one}; the attacker knows 1 place at least")
+    if not several:
+        raise ArgumentError("n is empty; give one number of places or several")
+    return np.array(sorted({int(one) for one in several}), np.int64)
+
+
+def _check_precision(precision: int) -> None:
+    if not is_whole(precision):
+        raise ArgumentError(f"precision is a whole number of time units, not {precision!r}")
+    if precision < 1:
+        raise ArgumentError(f"precision is {precision}; it must be at least 1")

@@ -1,0 +1,206 @@
+"""What every command shares: progress on standard error, and errors as one clear message."""
+
+import contextlib
+import importlib
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import IncrowdError, PrivacyWarning
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+__all__ = [
+    "TERMINATED",
+    "once_begun",
+    "progress",
+    "run",
+    "say",
+    "say_if_first",
+    "warn",
+    "write_people",
+]
+
+
+_USE, _INTERRUPTED, TERMINATED = 2, 130, 143
+_STOPPED = "incrowd: interrupted; nothing was left half written"
+_PATIENCE = 5.0
+_DECIMALS = 12
+
+
+def run(app: Callable[[], Any]) -> int:
+    """Run commands; turn errors into a message and an exit status."""
+    warnings.showwarning = _warn
+    # A warning that concerns privacy is shown every time, whatever filters say.
+    warnings.simplefilter("always", PrivacyWarning)
+    try:
+        try:
+            app()
+        finally:
+            # Here, so that a full disk or a closed pipe behind the output does not go unnoticed.
+            sys.stdout.flush()
+    except SystemExit as stop:
+        if stop.code in (_INTERRUPTED, TERMINATED):  # typer may have been there first
+            say(_STOPPED)
+        return stop.code if isinstance(stop.code, int) else _USE
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; nothing is left to be flushed.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        say(_STOPPED)
+        return _INTERRUPTED
+    except MemoryError:
+        say("incrowd: out of memory; set a limit with --memory, or take fewer people or days")
+        return _USE
+    except (IncrowdError, OSError) as error:
+        say(f"incrowd: {error}")
+        return _USE
+    return 0
+
+
+def say(text: str) -> None:
+    """Tell the person at the terminal something that is no result."""
+    print(text, file=sys.stderr)
+
+
+def warn(text: str) -> None:
+    """Warn of what exposes people, if it leaves the house."""
+    warnings.warn(f"{text}; keep it in the house", PrivacyWarning, stacklevel=3)
+
+
+def write_people(table: "pl.DataFrame", output: "Path", *, overwrite: bool) -> None:
+    """Write a table of people, whole or not at all, and warn that it names them."""
+    import polars as pl
+
+    from incrowd.data._io.write import table_file
+
+    rows = table.to_arrow(compat_level=pl.CompatLevel.oldest())
+    with table_file(output, rows.schema, decimals=_DECIMALS, overwrite=overwrite) as put:
+        for batch in rows.to_batches():
+            put(batch)
+    say(f"wrote {rows.num_rows:,} rows to {output}")
+    warn(f"{output} holds the identifiers of the input, and how exposed each person is")
+
+
+def say_if_first(
+    kernel: str = "measure._stretch.search:search", takes: str = "two minutes"
+) -> bool:
+    """Tell why nothing seems to happen, where kernels were never compiled before; if so, True.
+
+    The kernel is known by its module, a colon and its name.
+    """
+    from incrowd._numba import is_kept
+
+    module, _, name = kernel.partition(":")
+    home = importlib.import_module(f"incrowd.{module}")
+    first = not is_kept(getattr(home, name))
+    if first:
+        say(f"The kernels are compiled first, once on every machine; that takes about {takes}.")
+    return first
+
+
+def once_begun(update: Callable[..., None], *kernel: str) -> Callable[..., None]:
+    """Tell it when work begins, which is when progress is shown first, and not before an error."""
+    begun = False
+
+    def first(*how_far: Any) -> None:
+        nonlocal begun
+        if not begun:
+            begun = True
+            say_if_first(*kernel)
+        update(*how_far)
+
+    return first
+
+
+@contextlib.contextmanager
+def progress(what: str, unit: str) -> Iterator[Callable[..., None]]:
+    """Show how far something is: a bar on a terminal, a line now and then elsewhere.
+
+    Yields
+    ------
+    callable
+        Takes the number done and, if known, the number of all.
+    """
+    if not sys.stderr.isatty():
+        yield _plain(what, unit)
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[count]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task(what, total=None, count="")
+
+        def update(done: int, total: int | None = None) -> None:
+            bar.update(task, completed=done, total=total, count=_counted(done, unit))
+
+        yield update
+
+
+def _counted(number: int, unit: str) -> str:
+    """Give a number with its unit, which is said of several, as one says it of one."""
+    one = "person" if unit == "people" else unit.removesuffix("s")
+    return f"{number:,} {one if number == 1 else unit}"
+
+
+def _plain(what: str, unit: str) -> Callable[..., None]:
+    last, first = time.monotonic(), None
+
+    def update(done: int, total: int | None = None) -> None:
+        nonlocal last, first
+        now = time.monotonic()
+        # Before the first of all there may be the compiler; so the rate is that of the others.
+        if first is None and done > 0:
+            first = now, done
+        if now - last > _PATIENCE:
+            last, text = now, f"{what}: {_counted(done, unit)}"
+            if total:
+                text += f" of {total:,}"
+            if total and first and first[1] < done < total:
+                rest = (now - first[0]) * (total - done) / (done - first[1])
+                text += f", {_while(rest)} more at this rate"
+            say(text)
+
+    return update
+
+
+def _while(seconds: float) -> str:
+    """Tell how long something takes, as one would say it."""
+    minute, hour = 60, 3600
+    if seconds < 2 * minute:
+        return f"{seconds:.0f} s"
+    return f"{seconds / minute:.0f} min" if seconds < 2 * hour else f"{seconds / hour:.1f} h"
+
+
+def _warn(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,  # noqa: ARG001
+    lineno: int,  # noqa: ARG001
+    file: Any = None,  # noqa: ARG001
+    line: str | None = None,  # noqa: ARG001
+) -> None:
+    kind = "PRIVACY WARNING" if issubclass(category, PrivacyWarning) else "warning"
+    say(f"{kind}: {message}")

@@ -1,0 +1,172 @@
+"""Traces of one or several sensors, for the commands that work on them."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incrowd.cli._console import progress, say
+from incrowd.cli._options import Source
+from incrowd.errors import ArgumentError, ColumnError, InputError
+
+if TYPE_CHECKING:
+    from incrowd.measure._traces import Trace
+
+__all__ = [
+    "ByName",
+    "Diameter",
+    "Gap",
+    "Met",
+    "Minutes",
+    "Pois",
+    "Stay",
+    "traces_of",
+]
+
+
+_POI, _SLOTS = "Points of interest (of GPS)", "Traces"
+
+
+def _option(panel: str, text: str, *names: str, show: str | None = None) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel=panel, metavar=show)
+
+
+Minutes = Annotated[float, _option(_SLOTS, "How long a slot of time is.", show="MIN")]
+ByName = Annotated[
+    bool, _option(_SLOTS, "Places have names; where they lie is not looked at.", "--by-name")
+]
+Met = Annotated[
+    int | None,
+    _option(
+        _SLOTS,
+        "Places in a slot that say that somebody moved: 3, and 1 for POIs, unless given.",
+        show="N",
+    ),
+]
+Pois = Annotated[bool, _option(_POI, "Places are where people stayed.", "--pois")]
+Diameter = Annotated[float, _option(_POI, "Of a POI.", show="M")]
+Stay = Annotated[float, _option(_POI, "Shortest stay.", show="MIN")]
+Gap = Annotated[
+    float | None,
+    _option(_POI, "A silence of so long ends a stay; as long as a stay unless given.", show="MIN"),
+]
+
+
+def traces_of(
+    source: Source,
+    minutes: float,
+    poi: dict[str, Any],
+    *,
+    by_name: bool = False,
+    pois: bool = False,
+    met: int | None = None,
+) -> dict[str, "Trace"]:
+    """Read the data, sensor by sensor if it has several."""
+    if by_name and pois:
+        raise ArgumentError("--by-name and --pois exclude each other: a place is one or the other")
+    if met is not None and met < 1:
+        raise ArgumentError(f"--met must be at least 1, not {met}")
+    found = _with_visits(_read(source, minutes, poi, by_name=by_name, pois=pois))
+    if source.files:
+        _say_who_lacks(found)
+    if met is None:
+        return found
+    return {name: replace(trace, met=met) for name, trace in found.items()}
+
+
+def _with_visits(traces: dict[str, "Trace"]) -> dict[str, "Trace"]:
+    """Leave out sensors that tell nothing, and say so; refuse if none is left."""
+    empty = [name for name, trace in traces.items() if not len(trace.visits.place)]
+    why = {
+        name: "nobody stays anywhere for long enough"
+        if traces[name].pois is not None
+        else "there are no visits"
+        for name in empty
+    }
+    if len(empty) == len(traces):
+        raise InputError("; ".join(f"{name}: {text}" for name, text in why.items()))
+    for name, text in why.items():
+        say(f"note: {name} is left out: {text}")
+    return {name: trace for name, trace in traces.items() if name not in why}
+
+
+def _read(
+    source: Source, minutes: float, poi: dict[str, Any], *, by_name: bool, pois: bool
+) -> dict[str, "Trace"]:
+    from incrowd.data._io.read import sensors_of
+    from incrowd.measure._traces import FINE, met_at, stayed, traces
+
+    wanted = source.reading["sensor"]
+    names = list(source.files) or ([wanted] if wanted else sensors_of(source.path))
+    if names or by_name:
+        chosen = [name for name, value in source.selecting.items() if value and name != "zone"]
+        if chosen:
+            raise ArgumentError(
+                f"which part to take ({', '.join(chosen)}) cannot be chosen where places are taken "
+                "by their names; choose it before, with incrowd convert, or give --bbox"
+            )
+        reading = {name: value for name, value in source.reading.items() if name != "sensor"}
+        with progress("Reading", "rows") as update:
+            how: dict[str, Any] = {"minutes": minutes, **poi, "progress": update, **reading}
+            if not names:
+                return traces({"data": source.path}, pois=(), **how)
+            stays = names if pois else () if by_name else ("gps",)
+            if source.files:
+                return _file_by_file(source.files, wanted, stays, how)
+            return traces(source.path, sensors=names, pois=stays, **how)
+    if pois and source.reading["cell"] is None and source.reading.get("frame") is None:
+        source.reading["cell"] = FINE
+    data = source.read()
+    if pois:
+        return {"data": stayed(data, minutes, **poi)}
+    return {"data": met_at(data, minutes)}
+
+
+def _file_by_file(
+    files: dict[str, str], wanted: str | None, stays: Iterable[str], how: dict[str, Any]
+) -> dict[str, "Trace"]:
+    """Read the file of each sensor; say of which one it is that something is wrong with it."""
+    from incrowd.data._io.read import sensors_of
+    from incrowd.measure._traces import traces
+
+    if wanted and wanted.lower() not in files:
+        raise ArgumentError(f"there is no file of sensor {wanted!r}; given: {', '.join(files)}")
+    found: dict[str, Trace] = {}
+    for name, path in files.items():
+        if wanted and name != wanted.lower():
+            continue
+        try:
+            _refuse_others(path, name, sensors_of(path))
+            found |= traces({name: path}, pois=stays, **how)
+        except ColumnError as error:
+            hint = "" if name in stays else " Positions are looked at of gps only, or with --pois."
+            raise ColumnError(f"{name}: {error}{hint}") from error
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from error
+    return found
+
+
+def _refuse_others(path: str, name: str, sensors: list[str]) -> None:
+    """Refuse a file of one sensor that has rows of others."""
+    if set(sensors) - {name}:
+        raise InputError(
+            f"{path} has rows of {', '.join(sensors)}; give such a table by itself, with no name "
+            "before it"
+        )
+
+
+def _say_who_lacks(traces: dict[str, "Trace"]) -> None:
+    """Say how many people are in some files only; they are not in what takes all together."""
+    import polars as pl
+
+    people = {name: set(trace.visits.people.cast(pl.String)) for name, trace in traces.items()}
+    everybody = set().union(*people.values())
+    lack = {name: len(everybody - own) for name, own in people.items()}
+    missing = ", ".join(f"{number:,} not in {name}" for name, number in lack.items() if number)
+    if missing:
+        all_of_them = len(set.intersection(*people.values()))
+        say(
+            f"note: of {len(everybody):,} people some are not in every file ({missing}); "
+            f"{all_of_them:,} have all sensors"
+        )

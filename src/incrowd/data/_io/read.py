@@ -1,0 +1,377 @@
+"""What users call: `read` and `read_visits` check what was asked for and start a `Reader`.
+
+Which sensors a table has rows of.
+
+A table of cells: where each antenna, venue or zone lies.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from incrowd._memory import Memory, opened
+from incrowd.data._frame import Frame
+from incrowd.data._io.batches import Limits
+from incrowd.data._io.columns import USUAL, find_by_usual_name
+from incrowd.data._io.projection import area_of_use
+from incrowd.data._io.scan import Options, Reader
+from incrowd.data._io.sources import all_files, files_of, open_source, open_table
+from incrowd.data._io.sql import name_of, quoted, refuse_nested
+from incrowd.data._io.staging import Staging
+from incrowd.data._parquet import KIND, load, metadata_of
+from incrowd.data._select import find_zone, seconds_of
+from incrowd.data._trajectories import Trajectories
+from incrowd.data._visits import Visits
+from incrowd.errors import ArgumentError, ColumnError, InputError
+
+__all__ = [
+    "read",
+    "read_cells",
+    "read_visits",
+    "sensors_of",
+]
+
+
+def sensors_of(source: Any) -> list[str]:
+    """Give the sensors that a table names, or none if it has no column for them.
+
+    Parameters
+    ----------
+    source
+        As for `read`: files, or a frame.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from incrowd.data._io import sensors_of
+    >>> sensors_of(pl.DataFrame({"sensor": ["wifi", "GSM ", "wifi"]}))
+    ['gsm', 'wifi']
+    """
+    found: set[str] = set()
+    with opened(Memory.of(None), 1, None) as connection:
+        files = all_files(source)
+        tables = (
+            [open_table(connection, source)]
+            if files is None
+            else (open_source(connection, path, names=None, separator=None) for path in files)
+        )
+        for table in tables:
+            column = find_by_usual_name(list(table.kinds), USUAL["sensor"])
+            if column is not None:
+                # Read by `read` in the same way.
+                kind = f"lower(trim(CAST({quoted(column)} AS VARCHAR)))"
+                query = f"SELECT DISTINCT {kind} FROM {table.peek}"
+                found |= {row[0] for row in connection.execute(query).fetchall() if row[0]}
+    return sorted(found)
+
+
+def read_cells(connection: Any, table: Any) -> dict[str, tuple[float, float]]:
+    """Read a table of cells: (longitude, latitude) by the cell's name.
+
+    Parameters
+    ----------
+    connection
+        A DuckDB connection.
+    table
+        A file or frame with the columns id (or cell, antenna, place, ...), lat and lon.
+    """
+    if isinstance(table, str | os.PathLike):
+        source = open_source(connection, files_of(table)[0], names=None, separator=None)
+    else:
+        source = open_table(connection, table)
+    found = list(source.kinds)
+    roles = {"id": ("id", *USUAL["place"]), "lat": USUAL["lat"], "lon": USUAL["lon"]}
+    columns = {role: find_by_usual_name(found, names) for role, names in roles.items()}
+    for role, name in columns.items():
+        if name is None:
+            raise ColumnError(
+                f"the table of cells ({source.name}) has no column {role}; found: "
+                + ", ".join(map(repr, found))
+            )
+    refuse_nested(source.kinds, {role: str(name) for role, name in columns.items()}, source.name)
+    id_column = str(columns["id"])
+    query = ", ".join(
+        [name_of(quoted(id_column), source.kinds[id_column])]
+        + [f"TRY_CAST({quoted(str(columns[role]))} AS DOUBLE)" for role in ("lon", "lat")]
+    )
+    cells: dict[str, tuple[float, float]] = {}
+    for name, lon, lat in connection.execute(f"SELECT {query} FROM {source.relation}").fetchall():
+        usable = lon is not None and lat is not None and abs(lon) <= 180 and abs(lat) <= 90  # noqa: PLR2004
+        if not name or not usable:
+            raise InputError(f"cell {name!r} of {source.name} lies nowhere: lat {lat}, lon {lon}")
+        if cells.setdefault(name, (lon, lat)) != (lon, lat):
+            raise InputError(f"cell {name!r} of {source.name} lies at two places")
+    if not cells:
+        raise InputError(f"the table of cells ({source.name}) is empty")
+    return cells
+
+
+_ALWAYS = ("1970-01-01", "2100-01-01")
+
+
+def read(
+    source: Any,
+    *,
+    user: str | None = None,
+    time: str | None = None,
+    lat: str | None = None,
+    lon: str | None = None,
+    x: str | None = None,
+    y: str | None = None,
+    place: str | None = None,
+    geometry: str | None = None,
+    cells: Any = None,
+    sensor: str | None = None,
+    crs: str | None = None,
+    cell: float | None = None,
+    slot: int | None = None,
+    frame: Frame | None = None,
+    tz: str | None = None,
+    time_format: str | None = None,
+    time_unit: str | None = None,
+    window: tuple[Any, Any] | None = None,
+    bbox: tuple[float, float, float, float] | None = None,
+    strict: bool = False,
+    max_bad: float = 0.05,
+    names: Sequence[str] | None = None,
+    separator: str | None = None,
+    decimal: str = ".",
+    memory: str | float | None = None,
+    threads: int | None = None,
+    temp_dir: str | os.PathLike[str] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Trajectories:
+    """Read trajectories from files or frames.
+
+    Parameters
+    ----------
+    source
+        A CSV (plain, .gz, .zst) or Parquet file, a folder or glob of them, a list of these, or a
+        Polars, Arrow or pandas frame. Files are read in the order of their names. Of a folder,
+        what starts with a dot or an underscore is left out.
+    user, time, lat, lon, x, y, place, geometry
+        Which column is what. Those not given are found by their usual names. Positions are
+        degrees (lat and lon, or points in WKT), or metres (x and y, with `crs`). Users and
+        places are told apart by their text, spaces around it apart; only an empty field is
+        missing, so that ``NULL`` is a name. A row with a position but no place is at place ``''``.
+    cells
+        A table of cells (id, lat, lon) for data that names a cell and no position.
+    sensor
+        Which sensor's rows to take from a table with a column `sensor`.
+    crs
+        The plane of the grid, in metres. Unless given, it is the Lambert azimuthal equal-area
+        projection about the data's centre.
+    cell, slot
+        The grid: metres and seconds; 100 and 60 unless given.
+    frame
+        A whole grid to use, for instance that of another dataset. Files that incrowd wrote
+        carry theirs, which is used unless `crs`, `cell` or `slot` are given.
+    tz
+        The time zone of times that name none; UTC unless given.
+    time_format
+        The format of times, as for `strptime`, where they are not ISO 8601.
+    time_unit
+        The unit of numeric times since 1970 (s, ms, us, ns); by the size of the first ones unless
+        given, and then a number that is in another unit is no time.
+    window
+        The earliest time allowed, and the first no more allowed; rows outside cannot be used.
+        From 1970 to 2100 unless given.
+    bbox
+        West, south, east and north in degrees: rows outside are left out, without being bad.
+    strict
+        Whether the first row that cannot be used is an error.
+    max_bad
+        The share of rows that may be unusable.
+    names
+        The columns' names in order, for text files without a header.
+    separator, decimal
+        Of text files; the separator is found unless given.
+    memory
+        How much memory to use at most, as "4GB" or bytes; three quarters of the machine unless
+        given. Rows that do not fit are sorted on disk.
+    threads
+        How many threads to use; all cores unless given.
+    temp_dir
+        Where temporary files go when rows are sorted on disk.
+    progress
+        Called with the number of rows read so far.
+
+    Returns
+    -------
+    Trajectories
+        People in the order in which they first appear; `reading` tells what was rejected.
+
+    Raises
+    ------
+    InputError
+        If the input cannot be used; see :mod:`incrowd.errors` for the kinds.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import incrowd
+    >>> calls = pl.DataFrame({
+    ...     "msisdn": ["0700000001", "0700000002", "0700000001"],
+    ...     "time": ["2012-03-05 07:31", "2012-03-05 09:02", "2012-03-06 18:40"],
+    ...     "lat": [5.3364, 6.8206, 5.3599], "lon": [-4.0267, -5.2767, -4.0083]})
+    >>> data = incrowd.read(calls, tz="Africa/Abidjan")
+    >>> len(data), data.samples
+    (2, 3)
+    """
+    asked = {
+        "user": user, "time": time, "lat": lat, "lon": lon, "x": x, "y": y,
+        "place": place, "geometry": geometry,
+    }  # fmt: skip
+    if frame is not None and (crs, cell, slot) != (None, None, None):
+        raise ArgumentError("a frame is a whole grid; give it, or crs, cell and slot, not both")
+    options = _options(
+        asked, sensor=sensor, crs=crs, cell=cell, slot=slot, frame=frame, tz=tz,
+        time_format=time_format, time_unit=time_unit, window=window, bbox=bbox, strict=strict,
+        max_bad=max_bad, names=names, separator=separator, decimal=decimal, threads=threads,
+        progress=progress,
+    )  # fmt: skip
+    files = all_files(source)
+    if files is not None and len(files) == 1 and _is_saved(files[0]):
+        return load(files[0])
+    with _scanned(source, files, options, cells, memory, temp_dir) as reader:
+        return reader.finish()
+
+
+def read_visits(
+    source: Any,
+    *,
+    user: str | None = None,
+    time: str | None = None,
+    place: str | None = None,
+    sensor: str | None = None,
+    slot: int = 3600,
+    lat: str | None = None,
+    lon: str | None = None,
+    bbox: tuple[float, float, float, float] | None = None,
+    tz: str | None = None,
+    time_format: str | None = None,
+    time_unit: str | None = None,
+    window: tuple[Any, Any] | None = None,
+    strict: bool = False,
+    max_bad: float = 0.05,
+    names: Sequence[str] | None = None,
+    separator: str | None = None,
+    decimal: str = ".",
+    memory: str | float | None = None,
+    threads: int | None = None,
+    temp_dir: str | os.PathLike[str] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Visits:
+    """Read which places each person visited, and when, wherever these places lie.
+
+    For antennas and access points that have a name, and perhaps no position. Several of them in
+    the same 100 m and minute are visits of their own (to :func:`read` they are one sample).
+
+    Parameters
+    ----------
+    source, user, time, place, sensor
+        As for :func:`read`. A row without a place cannot be used.
+    slot
+        How long a slot is, in seconds: a place is visited once in each.
+    lat, lon, bbox
+        Which columns tell the position, and the box in which it must lie. Positions are looked
+        at only if there is a box.
+    tz, time_format, time_unit, window, strict, max_bad, names, separator, decimal
+        As for :func:`read`.
+    memory, threads, temp_dir, progress
+        As for :func:`read`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import incrowd
+    >>> scans = pl.DataFrame({"user": [1, 1, 1, 2], "bssid": ["a", "b", "a", "a"],
+    ...     "time": ["2012-03-05 07:31", "2012-03-05 07:31", "2012-03-05 07:40",
+    ...              "2012-03-05 09:02"]})
+    >>> incrowd.read_visits(scans)
+    Visits(2 people, 3 visits, 2 places)
+    """
+    asked = {"user": user, "time": time, "place": place, "lat": lat, "lon": lon}
+    options = _options(
+        asked, sensor=sensor, slot=slot, tz=tz, time_format=time_format, time_unit=time_unit,
+        window=window, bbox=bbox, strict=strict, max_bad=max_bad, names=names,
+        separator=separator, decimal=decimal, threads=threads, progress=progress, by_place=True,
+    )  # fmt: skip
+    with _scanned(source, all_files(source), options, None, memory, temp_dir) as reader:
+        return reader.finish_visits()
+
+
+def _options(
+    columns: Mapping[str, str | None],
+    *,
+    window: tuple[Any, Any] | None,
+    bbox: tuple[float, float, float, float] | None,
+    crs: str | None = None,
+    cell: float | None = None,
+    slot: int | None = None,
+    frame: Frame | None = None,
+    **asked: Any,
+) -> Options:
+    """Check what was asked for: whatever makes no sense is said before anything is read."""
+    limits = Limits(_window(window), _box(bbox), None if crs is None else area_of_use(crs))
+    Frame(cell=100.0 if cell is None else cell, slot=60 if slot is None else slot)
+    if asked["tz"] is not None:
+        find_zone(asked["tz"])
+    if len(asked["decimal"]) != 1:
+        raise ArgumentError(f"the decimal mark must be one character, not {asked['decimal']!r}")
+    threads, max_bad = asked["threads"], asked["max_bad"]
+    if threads is not None and threads < 1:
+        raise ArgumentError(f"threads must be at least 1, not {threads!r}")
+    if not 0 <= max_bad <= 1:
+        raise ArgumentError(f"max_bad is a share from 0 to 1, not {max_bad!r}")
+    asked["threads"] = threads or os.cpu_count() or 1
+    return Options(
+        columns=columns, crs=crs, cell=cell, slot=slot, frame=frame, limits=limits, **asked
+    )
+
+
+@contextlib.contextmanager
+def _scanned(
+    source: Any,
+    files: list[Path] | None,
+    options: Options,
+    cells: Any,
+    memory: str | float | None,
+    temp_dir: str | os.PathLike[str] | None,
+) -> Iterator[Reader]:
+    """Give a reader that has seen all rows."""
+    share = Memory.of(memory)
+    with opened(share, options.threads, temp_dir) as connection:
+        table = None if cells is None else read_cells(connection, cells)
+        staging = Staging(connection, share.rows, options.threads)
+        reader = Reader(connection, options, files, table, staging)
+        reader.scan([None] if files is None else files, source)
+        yield reader
+
+
+def _is_saved(path: Path) -> bool:
+    """Tell whether a file holds trajectories that `save` wrote."""
+    if path.suffix.lower() not in (".parquet", ".pq"):
+        return False
+    try:
+        return metadata_of(path).get(KIND) == b"trajectories"
+    except (OSError, ValueError):
+        return False
+
+
+def _window(given: tuple[Any, Any] | None) -> tuple[int, int]:
+    start, end = (seconds_of(edge) for edge in given or _ALWAYS)
+    if start >= end:
+        raise ArgumentError(f"the window is empty: it ends ({given}) before it starts")
+    return start, end
+
+
+def _box(given: tuple[float, float, float, float] | None) -> Any:
+    if given is None:
+        return None
+    west, south, east, north = map(float, given)
+    if not (abs(west) <= 180 and abs(east) <= 180 and -90 <= south < north <= 90):  # noqa: PLR2004
+        raise ArgumentError(f"a bbox is west, south, east, north in degrees, not {given!r}")
+    return west, south, east, north

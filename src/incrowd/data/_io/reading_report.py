@@ -1,0 +1,123 @@
+"""What happened while data was read: what was found, used, folded together and rejected.
+
+A :class:`Reading` travels with the data that was read, so that nobody has to wonder later where
+rows went. It stays in memory: it holds values of the input and is never written to a release.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = [
+    "EXAMPLES",
+    "Example",
+    "Reading",
+    "Rejects",
+]
+
+
+EXAMPLES = 3
+"""How many rejected rows are shown for each reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One row that could not be used."""
+
+    file: str
+    line: int
+    value: str
+    exact: bool = False
+    """Whether `line` is a line of the file already, and not yet the number of a row."""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" + (f": {self.value}" if self.value else "")
+
+
+@dataclass(slots=True)
+class Rejects:
+    """Rows that could not be used, by reason, with the first few of each."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    examples: dict[str, list[Example]] = field(default_factory=dict)
+
+    def add(self, reason: str, count: int) -> None:
+        """Count rows."""
+        self.counts[reason] = self.counts.get(reason, 0) + count
+
+    def wants(self, reason: str) -> int:
+        """Tell how many more examples of a reason are welcome."""
+        return EXAMPLES - len(self.examples.get(reason, ()))
+
+    def show(self, reason: str, example: Example) -> None:
+        """Keep an example."""
+        self.examples.setdefault(reason, []).append(example)
+
+    @property
+    def total(self) -> int:
+        """How many rows could not be used."""
+        return sum(self.counts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What happened while data was read.
+
+    Attributes
+    ----------
+    files
+        The files read, in order, by name; empty for frames in memory.
+    columns
+        Which column was taken for what.
+    rows
+        How many rows there were.
+    rejects
+        Those that could not be used.
+    outside
+        How many rows were left out because they lie outside the box that was asked for.
+    collapsed
+        How many rows repeated a sample of the same person.
+    folded
+        How many of these named another place than the sample that was kept.
+    ambiguous
+        How many local times fell into an hour that the clock showed twice (taken as the first).
+    missing
+        How many fell into an hour that the clock skipped (taken as an hour later).
+    zoneless
+        How many times came without a zone, and were taken to be in `zone`.
+    zone
+        The zone of times without one.
+    spilled
+        Whether the rows did not fit into the memory limit and were sorted on disk.
+    """
+
+    files: tuple[str, ...]
+    columns: dict[str, str]
+    rows: int
+    rejects: Rejects
+    outside: int = 0
+    collapsed: int = 0
+    folded: int = 0
+    ambiguous: int = 0
+    missing: int = 0
+    zoneless: int = 0
+    zone: str = "UTC"
+    spilled: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give everything as plain values, for JSON."""
+        return {
+            "files": list(self.files),
+            "columns": self.columns,
+            "rows": self.rows,
+            "rejected": {
+                reason: {"rows": count, "examples": [str(e) for e in self.rejects.examples[reason]]}
+                for reason, count in self.rejects.counts.items()
+            },
+            "outside": self.outside,
+            "collapsed": self.collapsed,
+            "folded_places": self.folded,
+            "clock_change": {"ambiguous": self.ambiguous, "missing": self.missing},
+            "zoneless": self.zoneless,
+            "zone": self.zone,
+            "spilled": self.spilled,
+        }

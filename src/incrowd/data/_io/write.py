@@ -1,0 +1,239 @@
+"""Original data back to files, in degrees and UTC, such that reading them gives the same again.
+
+Tables on their way to the disk: Parquet, or CSV, plain or compressed.
+
+Batches go straight to a file that is there whole, or not at all. The same batches give the same
+bytes: no file says when it was written.
+
+The grid that travels with a file, so that reading what was written gives the same boxes.
+
+A Parquet file carries it in its metadata. A CSV file has no place for it, so it lies beside, as
+``NAME.frame.json``; without it, reading chooses a grid about the data's centre, as for any file.
+"""
+
+import contextlib
+import gzip
+import io
+import math
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from incrowd._atomic import refuse_taken, replacing
+from incrowd.data._frame import Frame
+from incrowd.data._parquet import FRAME, KIND, metadata_of
+from incrowd.data._trajectories import Trajectories
+from incrowd.errors import ArgumentError, InputError
+
+__all__ = [
+    "SUFFIXES",
+    "frame_of",
+    "kind_of",
+    "sidecar",
+    "table_file",
+    "write",
+]
+
+
+SUFFIXES = (".parquet", ".csv", ".csv.gz", ".csv.zst")
+"""What a file's name can end in."""
+
+Put = Callable[[pa.RecordBatch], None]
+_GZIP_LEVEL = 4
+_MOMENT = "%Y-%m-%dT%H:%M:%SZ"
+
+
+def kind_of(path: str | os.PathLike[str]) -> str:
+    """Give the kind of file that a name asks for, one of `SUFFIXES`."""
+    name = Path(path).name
+    for suffix in SUFFIXES:
+        if name.endswith(suffix):
+            return suffix
+    raise ArgumentError(
+        f"cannot tell what to write to {name!r}: its name must end in {', '.join(SUFFIXES)}"
+    )
+
+
+@contextlib.contextmanager
+def table_file(
+    path: str | os.PathLike[str],
+    columns: pa.Schema,
+    *,
+    decimals: int = 6,
+    overwrite: bool = False,
+) -> Iterator[Put]:
+    """Open a file for batches of rows.
+
+    Parameters
+    ----------
+    path
+        The file; how its name ends says of which kind it is (see `SUFFIXES`).
+    columns
+        The schema of the batches; its metadata goes into a Parquet file.
+    decimals
+        How many decimals numbers have in a CSV file.
+    overwrite
+        Whether a file of that name may be replaced.
+
+    Yields
+    ------
+    callable
+        Takes a batch; each becomes a row group of a Parquet file.
+    """
+    kind = kind_of(path)
+    with replacing(path, overwrite=overwrite) as part:
+        if kind == ".parquet":
+            with pq.ParquetWriter(part, columns, compression="zstd", version="2.6") as writer:
+                yield lambda batch: writer.write_batch(batch, max(batch.num_rows, 1))
+        else:
+            with _opened(part, kind) as file:
+                file.write((",".join(columns.names) + "\n").encode())
+                yield lambda batch: file.write(_lines(batch, decimals))
+
+
+def _lines(batch: pa.RecordBatch, decimals: int) -> memoryview:
+    """Write rows as CSV: times are ISO 8601 in UTC."""
+    text = io.BytesIO()
+    pl.DataFrame(pl.from_arrow(batch)).write_csv(
+        text, include_header=False, datetime_format=_MOMENT, float_precision=decimals
+    )
+    return text.getbuffer()
+
+
+@contextlib.contextmanager
+def _opened(path: Path, kind: str) -> Iterator[Any]:
+    """Open a file for writing, through the compressor that its name asks for."""
+    with path.open("wb") as raw:
+        if kind == ".csv.gz":
+            # Neither a name nor a time, which gzip would put in its header.
+            with gzip.GzipFile("", "wb", _GZIP_LEVEL, raw, mtime=0) as packed:
+                yield packed
+        elif kind == ".csv.zst":
+            with pa.CompressedOutputStream(raw, "zstd") as packed:
+                yield packed
+        else:
+            yield raw
+
+
+def sidecar(path: Path) -> Path:
+    """Give the name of the file that holds the grid of a CSV file."""
+    return path.with_name(f"{path.name}.frame.json")
+
+
+def frame_of(path: Path) -> Frame | None:
+    """Give the grid that travels with a file, or None."""
+    if path.suffix.lower() in (".parquet", ".pq"):
+        text = metadata_of(path).get(FRAME)
+        return None if text is None else Frame.from_json(text)
+    beside = sidecar(path)
+    if not beside.is_file():
+        return None
+    try:
+        return Frame.from_json(beside.read_text("utf-8"))
+    except (InputError, OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{beside}: {error}; remove it to read {path.name} without it") from error
+
+
+_ROWS = 1 << 20
+
+
+def write(data: Trajectories, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write original data as a table: user, timestamp, lat, lon and, where known, place.
+
+    Positions are the centres of cells and times the starts of slots, so that :func:`incrowd.read`
+    of the file gives the same trajectories. The grid travels along: inside a Parquet file, and
+    beside a CSV file as ``NAME.frame.json``.
+
+    The input's identifiers are written as they are: this is a copy of the original and no
+    release. A file has no rows for people without samples; they are lost.
+
+    Parameters
+    ----------
+    data
+        Samples of one cell and one slot each.
+    path
+        A name that ends in .parquet, .csv, .csv.gz or .csv.zst.
+    overwrite
+        Whether files of that name may be replaced.
+
+    Raises
+    ------
+    ArgumentError
+        If samples are larger than a cell or a slot, or the grid has no projection.
+    OutputError
+        If the file could not be written; nothing is left of it.
+
+    Examples
+    --------
+    >>> import tempfile, incrowd
+    >>> data = incrowd.synthesize("city", users=5, seed=7)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     incrowd.write(data, folder + "/city.csv.gz")
+    ...     incrowd.read(folder + "/city.csv.gz") == data
+    True
+    """
+    kind, final = kind_of(path), Path(path)
+    if data.frame.crs is None:
+        raise ArgumentError("these boxes lie on a grid without a projection; save() keeps them")
+    if not data.original or bool(np.any(data.crowd != 1)):
+        raise ArgumentError(
+            "these samples are larger than a cell and a slot, or stand for crowds; "
+            "save() keeps them, and a release publishes them"
+        )
+    decimals = _decimals(data.frame)
+    columns = _schema(data)
+    beside = None if kind == ".parquet" else sidecar(final)
+    if beside is not None:
+        refuse_taken(beside, overwrite=overwrite)
+    with contextlib.ExitStack() as both:
+        if beside is not None:
+            # Written first and named last, so that a full disk leaves neither.
+            part = both.enter_context(replacing(beside, overwrite=overwrite))
+            part.write_text(data.frame.to_json() + "\n", "utf-8")
+        put = both.enter_context(table_file(final, columns, decimals=decimals, overwrite=overwrite))
+        for batch in _batches(data, columns, decimals):
+            put(batch)
+
+
+def _decimals(frame: Frame) -> int:
+    """Give as many decimals of a degree as keep a centre well inside its cell."""
+    return max(6, math.ceil(math.log10(111_320 * 20 / frame.cell)))
+
+
+def _schema(data: Trajectories) -> pa.Schema:
+    user = data.people.to_arrow(compat_level=pl.CompatLevel.oldest()).type
+    fields = [("user", user), ("timestamp", pa.timestamp("ms", tz="UTC"))]
+    fields += [("lat", pa.float64()), ("lon", pa.float64())]
+    names = data.place_names()
+    if names is not None:
+        fields.append(("place", pa.large_string() if names.dtype == pl.String else pa.int32()))
+    metadata = {KIND: b"samples", FRAME: data.frame.to_json().encode()}
+    return pa.schema(fields, metadata=metadata)
+
+
+def _batches(data: Trajectories, columns: pa.Schema, decimals: int) -> Iterator[pa.RecordBatch]:
+    frame, person, names = data.frame, data.person(), data.place_names()
+    for start in range(0, data.samples, _ROWS):
+        rows = slice(start, min(start + _ROWS, data.samples))
+        x, y = (frame.metres(side[rows] + 0.5) for side in (data.x0, data.y0))
+        lon, lat = frame.degrees(x, y)
+        arrays = [
+            data.people.gather(pl.Series(person[rows])).to_arrow(
+                compat_level=pl.CompatLevel.oldest()
+            ),
+            pa.array(frame.times(data.t0[rows]).astype("datetime64[ms]")),
+            pa.array(np.round(lat, decimals)),
+            pa.array(np.round(lon, decimals)),
+        ]
+        if names is not None:
+            arrays.append(
+                names[rows.start : rows.stop].to_arrow(compat_level=pl.CompatLevel.oldest())
+            )
+        cast = [array.cast(field.type) for array, field in zip(arrays, columns, strict=True)]
+        yield pa.record_batch(cast, schema=columns)

@@ -1,0 +1,242 @@
+"""What a release says about itself, and whether what lies on the disk is what it says.
+
+`read_release` opens a release and checks every file against the manifest; `amend_release` adds
+what a verifier found, or a report.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import incrowd
+from incrowd._atomic import replacing
+from incrowd.errors import ArgumentError, UnreadableError
+
+__all__ = [
+    "FILES",
+    "MANIFEST",
+    "MOMENT",
+    "PAGE",
+    "SCHEMA",
+    "TABLES",
+    "Manifest",
+    "ReleaseFiles",
+    "amend_release",
+    "read_manifest",
+    "read_release",
+    "seal",
+]
+
+
+VERSION = 1
+"""The version of the layout; one that is not known is not read."""
+RELEASE = "incrowd release"
+MANIFEST, PAGE = "manifest.json", "report.html"
+TABLES = ("trajectories.parquet", "trajectories.csv")
+FILES = (*TABLES, PAGE)
+"""What a release can consist of, beside its manifest: one table, and a report."""
+MOMENT = pl.Datetime("ms", "UTC")
+NUMBERS = ("x_min", "x_max", "y_min", "y_max", "lon", "lat")
+SCHEMA = pl.Schema(
+    [
+        ("person", pl.String()),
+        ("t_start", MOMENT),
+        ("t_end", MOMENT),
+        *((name, pl.Float64()) for name in NUMBERS),
+    ]
+)
+"""The columns of a release: UTC, metres in the plane that the manifest names, degrees."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What a release says about itself.
+
+    Attributes
+    ----------
+    method, settings
+        How the trajectories were made.
+    frame
+        The plane (crs), the side of a cell in metres and the length of a slot in seconds.
+    sizes
+        People, samples (rows), distinct trajectories, and the smallest crowd.
+    losses
+        What had to be dropped or blurred.
+    holds_against, fails_against
+        The threats that the method claims to withstand, and those that it does not.
+    names
+        Where the names of people come from.
+    files
+        Size and SHA-256 of every file beside the manifest.
+    verified
+        What a verifier found; None until one has looked. Without it, every claim is the maker's.
+    sha256
+        Of all of the above, as `to_json` wrote it, so that a change of the manifest itself shows.
+    """
+
+    kind: str = RELEASE
+    version: int = VERSION
+    incrowd: str = incrowd.__version__
+    method: str
+    settings: Mapping[str, Any]
+    frame: Mapping[str, Any]
+    sizes: Mapping[str, int]
+    losses: Mapping[str, Any]
+    holds_against: Sequence[str]
+    fails_against: Sequence[str]
+    names: str
+    files: Mapping[str, Mapping[str, Any]]
+    verified: Mapping[str, Any] | None = None
+    sha256: str | None = field(default=None, compare=False)
+
+    def to_json(self) -> str:
+        """Give all of it, sealed by its own hash, as text for people to read as well.
+
+        The same manifest gives the same text: a file that differs in any byte was changed.
+        """
+        fields = asdict(self) | {"sha256": None}
+        digest = hashlib.sha256(_text(fields).encode()).hexdigest()
+        return _text(fields | {"sha256": digest})
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFiles:
+    """A release as found on the disk, its hashes checked.
+
+    Attributes
+    ----------
+    path
+        Its directory.
+    manifest
+        What it says about itself.
+    table
+        Its rows, read when they are collected, with the columns of `SCHEMA`.
+    """
+
+    path: Path
+    manifest: Manifest
+    table: pl.LazyFrame
+
+
+def read_release(path: str | os.PathLike[str]) -> ReleaseFiles:
+    """Open a release and check that it is whole: every file that its manifest names, unchanged.
+
+    Raises
+    ------
+    UnreadableError
+        If it is no release, of a version that is not known, incomplete, or changed.
+    """
+    folder = Path(path)
+    manifest = read_manifest(folder)
+    _check_seals(folder, manifest.files)
+    try:
+        if "trajectories.parquet" in manifest.files:
+            table = pl.scan_parquet(folder / "trajectories.parquet")
+        else:
+            text = SCHEMA | dict.fromkeys(("t_start", "t_end"), pl.String())
+            table = pl.scan_csv(folder / "trajectories.csv", schema=text).with_columns(
+                pl.col("t_start", "t_end").str.to_datetime("%+", time_unit="ms", time_zone="UTC")
+            )
+        found = table.collect_schema()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise UnreadableError(f"cannot read the trajectories in {folder}: {error}") from error
+    if found != SCHEMA:
+        raise UnreadableError(f"{folder}: the columns must be {dict(SCHEMA)}, not {dict(found)}")
+    return ReleaseFiles(folder, manifest, table)
+
+
+def amend_release(
+    path: str | os.PathLike[str],
+    *,
+    verified: Mapping[str, Any] | None = None,
+    files: Mapping[str, bytes] | None = None,
+) -> Manifest:
+    """Add to a release what a verifier found, or files such as a report, and note it.
+
+    The rows stay as they are. The manifest is replaced last; after an interruption, do it again.
+    """
+    folder, added = Path(path), dict(files or {})
+    for name in added:
+        if name != PAGE:
+            raise ArgumentError(f"{name!r} cannot be added to a release; only {PAGE} can")
+    manifest = read_manifest(folder)
+    kept = {name: known for name, known in manifest.files.items() if name not in added}
+    _check_seals(folder, kept)
+    fresh = {
+        name: {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        for name, content in added.items()
+    }
+    manifest = replace(manifest, files=kept | fresh, verified=verified or manifest.verified)
+    for name, content in [*added.items(), (MANIFEST, manifest.to_json().encode())]:
+        with replacing(folder / name, overwrite=True) as part:
+            part.write_bytes(content)
+    return manifest
+
+
+def seal(path: Path) -> dict[str, Any]:
+    """Give the size and the hash of a file."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"bytes": path.stat().st_size, "sha256": digest}
+
+
+def _check_seals(folder: Path, seals: Mapping[str, Any]) -> None:
+    """Refuse files that are missing or are not those that were released."""
+    for name, expected in seals.items():
+        file = folder / name
+        if Path(name).name != name or not file.is_file():
+            raise UnreadableError(f"{folder} is incomplete: {name} is missing")
+        if seal(file) != expected:
+            raise UnreadableError(
+                f"{file} is not the file that was released (its SHA-256 differs); "
+                "ask for the release again"
+            )
+
+
+def read_manifest(path: str | os.PathLike[str]) -> Manifest:
+    """Read the manifest of a release and nothing else; no file is checked against it."""
+    folder = Path(path)
+    file = folder / MANIFEST
+    if file.exists() and not file.is_file():
+        raise UnreadableError(f"cannot read {file}: it is no file")
+    try:
+        fields = json.loads(file.read_bytes())
+    except FileNotFoundError as error:
+        raise UnreadableError(f"{folder} is no release: there is no {MANIFEST} in it") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise UnreadableError(f"cannot read {file}: {error}") from error
+    if not isinstance(fields, dict) or fields.get("kind") != RELEASE:
+        raise UnreadableError(f"{folder} is no release: {file} is not the manifest of one")
+    if fields.get("version") != VERSION:
+        raise UnreadableError(
+            f"{folder} is a release of version {fields.get('version')!r}; this incrowd reads "
+            f"version {VERSION}"
+        )
+    try:
+        manifest = Manifest(**fields)
+    except TypeError as error:
+        raise UnreadableError(f"{file} is damaged: {error}") from error
+    if not isinstance(manifest.files, dict):
+        raise UnreadableError(f"{file} is damaged: its files have no names")
+    return manifest
+
+
+def _text(fields: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(fields, indent=2, allow_nan=False, default=_plain) + "\n"
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"settings and losses must be plain values: {error}") from error
+
+
+def _plain(value: Any) -> Any:
+    """Give the plain number behind one of numpy's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} is not")

@@ -1,0 +1,211 @@
+"""What a black box in private cars tells: where and when each trip began and ended.
+
+`Cars` is laid out once; `Cars.batch` makes any range of cars from it. Each driver lives through
+her diary; every way between two stays is a trip and gives two rows, its origin and its
+destination, with the zone as `place`. A driver parks at a spot of her own in each zone, which the
+GPS gives with some metres of error. Some trips are lost (no reception, box switched off), and then
+the next one begins elsewhere than the last one ended.
+
+Some cars are guests: they only pass through, and are seen on a few trips between zones where many
+strangers stop.
+"""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+
+from incrowd._numba import Floats, Ints, compiled, inner
+from incrowd.data._synthetic.geography import Globe, Sites, lay_out, scaled
+from incrowd.data._synthetic.mobility import ARRIVE, LEAVE, PLACE, STAYS, Life, live, new_life
+from incrowd.data._synthetic.presets import DAY, Guests, Habits, Preset
+from incrowd.data._synthetic.random import (
+    Clock,
+    exponential,
+    hashed,
+    normal,
+    pick,
+    start,
+    uniform,
+    unit,
+)
+
+__all__ = [
+    "Cars",
+]
+
+
+STAYING, LIVING, DRIVING, PURPOSES = 0, 1, 2, 4  # of a person's random streams
+LOST = 0.02
+PARKING = 120.0  # the farthest parking spot from a zone's middle
+GPS = 4.0  # sigma of the GPS error, metres
+NOBODY = Guests(share=0.0, trips=1.0, stops=2)
+MORNING, DAYTIME = 7 * 60, 12 * 60  # when guests set out, in minutes: from when, and for how long
+WAY, STOP = 40.0, 150.0  # mean minutes of their trips and, beyond the shortest, of their stops
+SHORTEST = 20.0  # a stop, as in the paper
+
+SCHEMA = pa.schema(
+    [
+        pa.field("user", pa.int32(), nullable=False),
+        pa.field("timestamp", pa.timestamp("ms", tz="UTC"), nullable=False),
+        pa.field("lat", pa.float64(), nullable=False),
+        pa.field("lon", pa.float64(), nullable=False),
+        pa.field("place", pa.int32(), nullable=False),
+    ]
+)
+
+
+class Cars:
+    """The cars of a province.
+
+    Parameters
+    ----------
+    preset
+        What to imitate.
+    users
+        How many cars there are.
+    seed
+        Where all chance comes from.
+    """
+
+    schema = SCHEMA
+
+    def __init__(self, preset: Preset, users: int, seed: int) -> None:
+        rng = np.random.Generator(np.random.PCG64(seed))
+        self._sites = lay_out(scaled(preset.land, users / preset.users), rng)
+        self._globe = Globe(preset)
+        self._preset = preset
+        self._seed = seed
+        self._clock = Clock.of(preset)
+        self._guests = preset.guests or NOBODY
+        share = users / preset.users
+        stops = min(max(2, round(self._guests.stops * share)), len(self._sites.at))
+        pull = np.diff(self._sites.pulling, prepend=0.0)
+        self._stops = np.argsort(-pull, kind="stable")[:stops]
+        self._choice = np.cumsum(1.0 / np.arange(1, stops + 1))
+
+    def places(self) -> pa.Table:
+        """Give the zones and their middles."""
+        lat, lon = self._globe.degrees(self._sites.at[:, 0], self._sites.at[:, 1])
+        return pa.table({"id": np.arange(1, lat.size + 1, dtype=np.int32), "lat": lat, "lon": lon})
+
+    def batch(self, first: int, last: int) -> pa.RecordBatch:
+        """Make cars `first` to `last`, counted from 0 and without the last."""
+        life = new_life(self._preset.days)
+        most = 2 * (last - first) * len(life.stays)
+        ends, points = np.empty((most, 3), np.int64), np.empty((most, 2))
+        rows = _drive(
+            self._seed,
+            np.arange(first, last),
+            self._sites,
+            self._preset.habits,
+            (self._preset.days, self._clock.weekday),
+            (self._guests.share, self._guests.trips, self._stops, self._choice),
+            life,
+            ends,
+            points,
+        )
+        ends, points = ends[:rows], points[:rows]
+        lat, lon = self._globe.degrees(points[:, 0], points[:, 1])
+        columns = [
+            pa.array((ends[:, 0] + 1).astype(np.int32)),
+            pa.array(self._clock.utc(ends[:, 1])).cast(SCHEMA.field("timestamp").type),
+            pa.array(lat),
+            pa.array(lon),
+            pa.array((ends[:, 2] + 1).astype(np.int32)),
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+
+
+@inner
+def _park(life: Life, sites: Sites, seed: int, car: int, zone: int, point: Floats) -> None:
+    """Write where the GPS sees a car that is parked in a zone."""
+    chance = hashed(seed, car, zone)
+    radius = PARKING * math.sqrt(unit(chance))
+    angle = 2.0 * math.pi * unit(hashed(seed, zone, car))
+    point[0] = sites.at[zone, 0] + radius * math.cos(angle) + GPS * normal(life.rng)
+    point[1] = sites.at[zone, 1] + radius * math.sin(angle) + GPS * normal(life.rng)
+
+
+@inner
+def _log_trips(
+    life: Life,
+    sites: Sites,
+    seed: int,
+    car: int,
+    until: int,
+    row: int,
+    ends: Ints,
+    points: Floats,
+) -> int:
+    """Write both ends of each of a car's trips from a row on; give the next free row."""
+    for stay in range(1, life.size[STAYS]):
+        lost = uniform(life.rng) < LOST
+        leave = 60 * life.stays[stay - 1, LEAVE] + int(60 * uniform(life.rng))
+        arrive = 60 * life.stays[stay, ARRIVE] + int(60 * uniform(life.rng))
+        if lost or arrive >= until:
+            continue
+        for end in range(2):
+            zone = life.stays[stay - 1 + end, PLACE]
+            ends[row, 0], ends[row, 1], ends[row, 2] = car, arrive if end else leave, zone
+            _park(life, sites, seed, car, zone, points[row])
+            row += 1
+    return row
+
+
+@inner
+def _pass_through(life: Life, days: int, trips: float, stops: Ints, choice: Floats) -> None:
+    """Write the stays of a guest: from one of the stops of strangers to others."""
+    rng, stays = life.rng, life.stays
+    minute = DAY * int(days * uniform(rng)) + MORNING + DAYTIME * uniform(rng)
+    stays[0, PLACE], stays[0, LEAVE] = stops[pick(rng, choice)], int(minute)
+    size = 1
+    more = True
+    while more and size < len(stays):
+        place = stops[pick(rng, choice)]
+        while place == stays[size - 1, PLACE]:
+            place = stops[pick(rng, choice)]
+        minute += 1.0 + WAY * exponential(rng)
+        stays[size, PLACE], stays[size, ARRIVE] = place, int(minute)
+        minute += 1.0 + SHORTEST + STOP * exponential(rng)
+        stays[size, LEAVE] = int(minute)
+        size += 1
+        more = uniform(rng) * trips >= 1.0
+    life.size[STAYS] = size
+
+
+@compiled
+def _drive(
+    seed: int,
+    cars: Ints,
+    sites: Sites,
+    habits: Habits,
+    calendar: tuple[int, int],
+    guests: tuple[float, float, Ints, Floats],
+    life: Life,
+    ends: Ints,
+    points: Floats,
+) -> int:
+    """Write car, local second and zone, and the position, of each end of each trip.
+
+    Gives how many there are. `calendar` is how many days, and the first one's weekday; `guests` is
+    their share, their mean trips, the zones where they stop, and the running sum of their weights.
+    """
+    days, weekday = calendar
+    share, trips, stops, choice = guests
+    row = 0
+    for car in cars:
+        begin = row
+        attempt = 0
+        passes = unit(hashed(seed, car, STAYING)) < share
+        # A box that never saw a trip would not be in the dataset: its driver lives again.
+        while row == begin:
+            start(life.rng, seed, car, LIVING + PURPOSES * attempt)
+            if passes:
+                _pass_through(life, days, trips, stops, choice)
+            else:
+                live(life, sites, habits, days, weekday)
+            start(life.rng, seed, car, DRIVING + PURPOSES * attempt)
+            row = _log_trips(life, sites, seed, car, 60 * DAY * days, row, ends, points)
+            attempt += 1
+    return row

@@ -1,0 +1,417 @@
+"""`Visits`: which place each person visited, and when. Attacks and uniqueness work on these.
+
+A place is an integer code: a cell of the grid, an antenna, an access point, a point of interest.
+Like `Trajectories`, one flat array a column, cut into people by `offsets`; a person's visits are
+ordered by (time, place), and repeated ones are kept.
+
+Frequency and probability vectors: how often each person was where (definitions 2.2 and 2.3).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import index as as_index
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd._numba import Floats, Ints, compiled
+from incrowd._parallel import on_threads
+from incrowd.data._columns import as_polars, codes_of, frozen, samples_of, which, whole
+from incrowd.data._trajectories import Trajectories
+from incrowd.errors import ArgumentError, ColumnError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "PersonVector",
+    "Vectors",
+    "Visits",
+    "count",
+    "is_named",
+    "visits",
+]
+
+
+Longs = npt.NDArray[np.int64]
+Shorts = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PersonVisits:
+    """The visits of one person, as views into the whole."""
+
+    user: Any
+    place: Longs
+    time: Longs
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+
+class Visits:
+    """Visits of people to places.
+
+    Made by :func:`incrowd.visits` or :meth:`from_rows`.
+
+    Parameters
+    ----------
+    place, time
+        A code for each visit's place, and its moment, as whole numbers (int64).
+    offsets
+        Where each person's visits start, and where the last one's end.
+    people
+        The identifiers of the people in the input; counted from 0 if not given.
+    places
+        The name behind each place code (None: the codes are the names, or cells of the grid).
+
+    Examples
+    --------
+    >>> from incrowd import Visits
+    >>> visits = Visits.from_rows({"user": [7, 7, 9], "place": [2, 1, 1], "time": [5, 5, 4]})
+    >>> visits
+    Visits(2 people, 3 visits, 2 places)
+    >>> visits[0].place.tolist()
+    [1, 2]
+    """
+
+    __slots__ = ("offsets", "people", "place", "places", "time")
+    place: Longs
+    time: Longs
+    offsets: Longs
+    people: "pl.Series"
+    places: "pl.Series | None"
+
+    def __init__(
+        self,
+        place: Longs,
+        time: Longs,
+        offsets: Longs,
+        *,
+        people: "pl.Series | None" = None,
+        places: "pl.Series | None" = None,
+    ) -> None:
+        import polars as pl
+
+        n = len(offsets) - 1
+        if len(place) != len(time) or n < 0 or offsets[0] != 0 or offsets[-1] != len(place):
+            raise ArgumentError("offsets must cut as many places as times")
+        _check_order(np.asarray(place), np.asarray(time), np.asarray(offsets))
+        if people is None:
+            people = pl.Series("user", np.arange(n, dtype=np.int64))
+        if len(people) != n:
+            raise ArgumentError(f"{n} people cannot have {len(people)} identifiers")
+        object.__setattr__(self, "place", frozen(np.asarray(place, np.int64)))
+        object.__setattr__(self, "time", frozen(np.asarray(time, np.int64)))
+        object.__setattr__(self, "offsets", frozen(np.asarray(offsets, np.int64)))
+        object.__setattr__(self, "people", people.alias("user"))
+        object.__setattr__(self, "places", places)
+
+    @classmethod
+    def from_rows(cls, table: Any) -> "Visits":
+        """Make visits from a table with the columns user, place and time, all whole numbers.
+
+        People keep the order of their first rows; repeated rows are kept.
+        """
+        frame = as_polars(table)
+        if "user" not in frame.columns:
+            raise ColumnError(f"no column 'user'; found: {', '.join(frame.columns) or 'none'}")
+        place, time = whole(frame, "place", bits=64), whole(frame, "time", bits=64)
+        person, people = codes_of(frame["user"])
+        return cls(*_in_order(person, place, time, len(people)), people=people)
+
+    def rows(self) -> "pl.DataFrame":
+        """Give the visits as a table: user, place, time."""
+        import polars as pl
+
+        who = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.offsets))
+        user = self.people.gather(pl.Series(who))
+        return pl.DataFrame([user, pl.Series("place", self.place), pl.Series("time", self.time)])
+
+    def frequencies(self) -> "Vectors":
+        """Give the frequency vector of each person: her places, most visited first.
+
+        Examples
+        --------
+        >>> visits = Visits.from_rows({"user": [7] * 3, "place": [2, 1, 1], "time": [1, 2, 3]})
+        >>> vectors = visits.frequencies()
+        >>> vectors.place.tolist(), vectors.visits.tolist()
+        ([1, 2], [2, 1])
+        >>> vectors.probability.round(2).tolist()
+        [0.67, 0.33]
+        """
+        return count(self.place, self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[PersonVisits]:
+        return (self[index] for index in range(len(self)))
+
+    @overload
+    def __getitem__(self, index: int) -> PersonVisits: ...
+    @overload
+    def __getitem__(self, index: slice | npt.ArrayLike) -> "Visits": ...
+    def __getitem__(self, index: Any) -> "PersonVisits | Visits":
+        """Give one person by index; or several, by slice, by indices or by a mask."""
+        if isinstance(index, int | np.integer):
+            i = range(len(self))[int(index)]
+            span = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+            return PersonVisits(self.people[i], self.place[span], self.time[span])
+        who = which(index, len(self))
+        row, offsets = samples_of(who, self.offsets)
+        return Visits(
+            self.place[row], self.time[row], offsets, people=self.people[who], places=self.places
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether people, places and times are the same.
+
+        As with `Trajectories`, identifiers count as equal when they read the same.
+        """
+        import polars as pl
+
+        if not isinstance(other, Visits):
+            return NotImplemented
+        if (self.places is None) != (other.places is None):
+            return False
+        return (
+            np.array_equal(self.place, other.place)
+            and np.array_equal(self.time, other.time)
+            and np.array_equal(self.offsets, other.offsets)
+            and all(
+                a is None or b is None or a.cast(pl.String).equals(b.cast(pl.String))
+                for a, b in ((self.people, other.people), (self.places, other.places))
+            )
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Visits cannot be changed (setting {name!r})")
+
+    def __repr__(self) -> str:
+        places = len(np.unique(self.place))
+        return f"Visits({len(self):,} people, {len(self.place):,} visits, {places:,} places)"
+
+
+def visits(data: Trajectories) -> Visits:
+    """Give the visits behind trajectories.
+
+    A sample is a visit to its place (antenna, venue, zone) where the input named one, and to its
+    cell of the grid otherwise; its time is its first slot. A cell ``(x, y)`` has the code
+    ``x * 2**32 + y``; where other samples have a name, cells are numbered behind the names. Where
+    samples are larger than a cell (after a merge), each rectangle that
+    occurs is a place of its own, numbered in the order of ``(x0, x1, y0, y1)``. A trajectory that
+    stands for a crowd gives everybody in it the same visits, as a release does.
+
+    Examples
+    --------
+    >>> import incrowd
+    >>> data = incrowd.Trajectories.from_boxes(
+    ...     {"user": [1, 1, 2], "x0": [0, 0, 5], "y0": [2, 2, 2], "t0": [0, 9, 3]})
+    >>> incrowd.visits(data)
+    Visits(2 people, 3 visits, 2 places)
+    """
+    if bool((data.crowd > 1).any()):
+        each = np.repeat(np.arange(len(data)), data.crowd)
+        data = data[each]
+    names = data.places
+    named = is_named(data)
+    if data.place is not None and named.all():
+        place = data.place.astype(np.int64)
+    elif data.place is not None and named.any():
+        place, names = _with_cells(data, named)
+    elif bool(np.all(data.x1 - data.x0 == 1) and np.all(data.y1 - data.y0 == 1)):
+        place = data.x0.astype(np.int64) * 2**32 + data.y0
+    else:
+        place = _rectangles(data.x0, data.x1, data.y0, data.y1)
+    columns = _in_order(data.person(), place, data.t0.astype(np.int64), len(data))
+    return Visits(*columns, people=data.people, places=names if named.any() else None)
+
+
+def _rectangles(x0: Shorts, x1: Shorts, y0: Shorts, y1: Shorts) -> Longs:
+    """Give rectangles numbers in the order of their sides, equal ones alike.
+
+    Both sides of an axis are packed into one number; sorting numbers is many times faster than
+    sorting rows.
+    """
+    ranks = []
+    for low, high in ((x0, x1), (y0, y1)):
+        packed = (low.astype(np.int64) << 32) + (high.astype(np.int64) + 2**31)
+        values, rank = np.unique(packed, return_inverse=True)
+        ranks.append((rank.astype(np.int64), len(values)))
+    (across, _), (along, many) = ranks
+    _, rank = np.unique(across * many + along, return_inverse=True)
+    return rank.astype(np.int64)
+
+
+def is_named(data: Trajectories) -> npt.NDArray[np.bool_]:
+    """Tell which samples have a place with a name (numbers are names, too)."""
+    if data.place is None:
+        return np.zeros(data.samples, np.bool_)
+    if data.places is None:
+        return np.ones(data.samples, np.bool_)
+    named: npt.NDArray[np.bool_] = (data.places != "").to_numpy()[data.place]
+    return named
+
+
+def _with_cells(data: Trajectories, named: npt.NDArray[np.bool_]) -> tuple[Longs, "pl.Series"]:
+    """Give places that have a name, and cells for samples that have none, numbered as one."""
+    import polars as pl
+
+    assert data.place is not None and data.places is not None  # noqa: S101, PT018
+    sides = np.stack([side[~named] for side in (data.x0, data.x1, data.y0, data.y1)], axis=1)
+    cells, which = np.unique(sides, axis=0, return_inverse=True)
+    place = data.place.astype(np.int64)
+    place[~named] = len(data.places) + which.reshape(-1)
+    texts = [f"cell {x0}, {y0}" for x0, _, y0, _ in cells.tolist()]
+    return place, pl.concat([data.places.cast(pl.String), pl.Series(texts, dtype=pl.String)])
+
+
+def _check_order(place: Longs, time: Longs, offsets: Longs) -> None:
+    """Refuse visits that are not cut and ordered as `Visits` promises."""
+    if bool(np.any(np.diff(offsets) < 0)):
+        raise ArgumentError("offsets must not fall")
+    if _falls(place, time, offsets):
+        raise ArgumentError("visits must be ordered by time and place in each person")
+
+
+def _falls(place: Longs, time: Longs, offsets: Longs) -> bool:
+    """Tell whether any visit comes before the one before it."""
+    back = (time[1:] < time[:-1]) | ((time[1:] == time[:-1]) & (place[1:] < place[:-1]))
+    # Where people change, anything goes.
+    back[offsets[(offsets > 0) & (offsets < len(time))] - 1] = False
+    return bool(back.any())
+
+
+def _in_order(
+    person: npt.NDArray[np.int32], place: Longs, time: Longs, n: int
+) -> tuple[Longs, Longs, Longs]:
+    """Sort visits by (person, time, place) and cut them into people."""
+    offsets = np.zeros(n + 1, np.int64)
+    np.cumsum(np.bincount(person, minlength=n), out=offsets[1:])
+    # Trajectories are in the order of people and time, so that mostly nothing is left to sort.
+    if bool(np.all(person[1:] >= person[:-1])) and not _falls(place, time, offsets):
+        return place, time, offsets
+    order = np.lexsort((place, time, person))
+    return place[order], time[order], offsets
+
+
+BLOCK = 4096
+"""How many people are counted at a time."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PersonVector:
+    """The places of one person, most visited first.
+
+    Attributes
+    ----------
+    place, visits
+        The code of each place, and how often she was there: her frequency vector.
+    probability
+        What part of her visits were to each: her probability vector.
+    """
+
+    place: Ints
+    visits: Ints
+    probability: Floats
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+    def __repr__(self) -> str:
+        return f"PersonVector(places: {len(self):,}, visits: {int(self.visits.sum()):,})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vectors:
+    """The places of each person, most visited first (of equals, the lower code first).
+
+    One person's are given by index.
+
+    Attributes
+    ----------
+    place, visits
+        The code of each place, and how often the person was there.
+    offsets
+        Where each person's places start, and where the last one's end.
+    total
+        How many visits each person made in all.
+
+    Examples
+    --------
+    >>> from incrowd import Visits
+    >>> rows = {"user": [7] * 4 + [9], "place": [2, 1, 1, 1, 5], "time": [1, 2, 3, 4, 5]}
+    >>> vectors = Visits.from_rows(rows).frequencies()
+    >>> vectors
+    Vectors(2 people, 3 places of theirs, 5 visits)
+    >>> vectors[0].place.tolist(), vectors[0].visits.tolist(), vectors[0].probability.tolist()
+    ([1, 2], [3, 1], [0.75, 0.25])
+    """
+
+    place: Ints
+    visits: Ints
+    offsets: Ints
+    total: Ints
+
+    def __len__(self) -> int:
+        return len(self.total)
+
+    def __getitem__(self, index: int) -> PersonVector:
+        """Give the vectors of one person; a negative index counts from the end."""
+        i = range(len(self))[as_index(index)]
+        mine = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+        visits = self.visits[mine]
+        return PersonVector(self.place[mine], visits, visits / self.total[i])
+
+    def __iter__(self) -> Iterator[PersonVector]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return (
+            f"Vectors({len(self):,} people, {len(self.place):,} places of theirs, "
+            f"{int(self.total.sum()):,} visits)"
+        )
+
+    @property
+    def probability(self) -> Floats:
+        """What part of a person's visits were to each of her places."""
+        return self.visits / np.repeat(self.total, np.diff(self.offsets))
+
+
+def count(place: Ints, offsets: Ints, *, threads: int = 1) -> Vectors:
+    """Count how often each person has each code."""
+    people = len(offsets) - 1
+    blocks = range(0, people, BLOCK)
+    work = lambda first: _count(place, offsets[first : first + BLOCK + 1])  # noqa: E731
+    parts = list(on_threads(threads, work, blocks))
+    none = [np.zeros(0, np.int64)]
+    codes, number, distinct = (
+        np.concatenate([part[i] for part in parts] or none) for i in range(3)
+    )
+    cuts = np.zeros(people + 1, np.int64)
+    np.cumsum(distinct, out=cuts[1:])
+    return Vectors(codes, number, cuts, np.diff(offsets))
+
+
+@compiled
+def _count(place: Ints, offsets: Ints) -> tuple[Ints, Ints, Ints]:
+    """Count for some people: codes, how often, and how many codes each has."""
+    people, size = len(offsets) - 1, offsets[-1] - offsets[0]
+    codes, number = np.empty(size, np.int64), np.empty(size, np.int64)
+    distinct, used = np.zeros(people, np.int64), 0
+    for person in range(people):
+        mine = np.sort(place[offsets[person] : offsets[person + 1]])
+        first = used
+        for i in range(len(mine)):
+            if used == first or codes[used - 1] != mine[i]:
+                codes[used], number[used] = mine[i], 0
+                used += 1
+            number[used - 1] += 1
+        order = np.argsort(-number[first:used], kind="mergesort")
+        codes[first:used], number[first:used] = codes[first:used][order], number[first:used][order]
+        distinct[person] = used - first
+    return codes[:used].copy(), number[:used].copy(), distinct

@@ -1,0 +1,267 @@
+"""The data before and after: one grid, one clock, and who became whom where that is known.
+
+Everything that asks what is left of a dataset takes a `BeforeAfter`. It is made of what a mechanism
+gave in memory (`of_release`), or of the files of a release (`of_files`), beside their original.
+
+Two datasets of the same people, one of them a release, as what attackers of recognition take.
+
+A release names no places, and its samples may be wider than a cell. So that a place is the same in
+both, positions alone count::
+
+    samples of one cell             ──> cells
+    a coarser grid (generalised)    ──> its cells, in which those of the other dataset lie
+    rectangles of any size (merged) ──> each a place of its own, the same only if it is equal
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd._numba import Ints
+from incrowd.data._frame import Frame
+from incrowd.data._manifest import Manifest, read_manifest
+from incrowd.data._trajectories import Trajectories
+from incrowd.data._visits import Visits
+from incrowd.errors import ArgumentError, InputError, UnreadableError
+from incrowd.evaluate._verify.alignment import crowds_in, lay_beside, read_record
+from incrowd.evaluate._verify.rows import Published, load
+
+if TYPE_CHECKING:
+    from incrowd.protect._glove.api import Release
+    from incrowd.protect._mechanism import Protected
+
+__all__ = [
+    "BeforeAfter",
+    "Side",
+    "alone",
+    "as_cells",
+    "of_files",
+    "of_release",
+    "published_as_trajectories",
+    "two_sides",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeAfter:
+    """A dataset before and after it was protected.
+
+    Attributes
+    ----------
+    before
+        The original: one person a trajectory.
+    after
+        What is published: one trajectory for each crowd, on the same grid and clock.
+    became
+        The published trajectory of each person of the original, -1 for who was dropped. None where
+        nobody knows who became whom (no private record): then only what is true of everybody
+        together can be compared.
+    """
+
+    before: Trajectories
+    after: Trajectories
+    became: Ints | None
+
+    @property
+    def known(self) -> Ints:
+        """The people of the original who are published, where it is known who became whom."""
+        if self.became is None:
+            raise ArgumentError(
+                "who became whom is not known; comparing each person before and after needs the "
+                "private record"
+            )
+        return np.flatnonzero(self.became >= 0)
+
+
+def of_release(data: Trajectories, release: "Release | Protected") -> BeforeAfter:
+    """Pair a dataset with what a mechanism made of it.
+
+    Examples
+    --------
+    >>> import incrowd
+    >>> from incrowd.evaluate._comparison import of_release
+    >>> city = incrowd.synthesize("city", users=20, seed=7)
+    >>> pair = of_release(city, incrowd.glove(city, k=2))
+    >>> len(pair.before), len(pair.after), len(pair.known)
+    (20, 10, 20)
+    """
+    became = release.assignment["trajectory"].fill_null(-1).to_numpy().astype(np.int64)
+    return BeforeAfter(data, release.trajectories, became)
+
+
+def of_files(
+    folder: str | os.PathLike[str],
+    original: Trajectories | Callable[[Frame], Trajectories],
+    record: Any = None,
+) -> BeforeAfter:
+    """Pair a release on the disk with its original.
+
+    Parameters
+    ----------
+    folder
+        The release.
+    original
+        The original, on the grid of the release; or a function that reads it on a grid.
+    record
+        The private record of who became whom: a Parquet file or a frame, if there is one.
+
+    Raises
+    ------
+    UnreadableError
+        If it is no release, or its rows are not what they should be.
+    ArgumentError
+        If the original does not lie on the grid of the release.
+    """
+    path = Path(folder)
+    published = load_rows(path, read_manifest(path))
+    data = original(published.frame) if callable(original) else original
+    shift = lay_beside(published, data).shift
+    after = published_as_trajectories(published, frame=data.frame, shift=shift)
+    if record is None:
+        return BeforeAfter(data, after, None)
+    became = crowds_in(published, data, read_record(record))
+    if not bool(np.any(became >= 0)):
+        raise ArgumentError(
+            "the private record names nobody of both the original and the release; it belongs to "
+            "another one"
+        )
+    return BeforeAfter(data, after, became)
+
+
+def load_rows(folder: Path, manifest: Manifest) -> Published:
+    """Read the rows of a release; refuse rows that are not what they should be."""
+    rows = [name for name in manifest.files if name.startswith("trajectories.")]
+    if len(rows) != 1 or Path(rows[0]).name != rows[0]:
+        raise UnreadableError(f"{folder}: the manifest names no file of trajectories")
+    try:
+        frame = Frame(**dict(manifest.frame))
+    except TypeError as error:
+        raise UnreadableError(f"{folder}: the manifest does not name the grid") from error
+    published = load(folder / rows[0], frame, lambda _: None)
+    if published.problems:
+        raise UnreadableError(
+            f"the rows of {folder} are not what they should be ({', '.join(published.problems)}); "
+            "incrowd verify tells more"
+        )
+    return published
+
+
+def published_as_trajectories(
+    published: Published, *, frame: Frame | None = None, shift: int = 0
+) -> Trajectories:
+    """Give the crowds of a release as trajectories, on another clock if one is given.
+
+    `shift` takes a time slot of that clock to one of the release.
+    """
+    boxes = published.boxes[:, :6].astype(np.int32)
+    boxes[:, 4:] -= shift
+    columns = tuple(np.ascontiguousarray(boxes[:, column]) for column in range(6))
+    return Trajectories(
+        columns,
+        published.cuts.astype(np.int64),
+        frame or published.frame,
+        crowd=published.sizes.astype(np.int32),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two datasets.
+
+    Attributes
+    ----------
+    data
+        The records, one a person, under the names of the original.
+    crowd
+        How many people share each of them.
+    """
+
+    data: Trajectories
+    crowd: Ints
+
+
+def two_sides(pair: BeforeAfter) -> tuple[Side, Side]:
+    """Give the original and the release, with the same names for the same people.
+
+    Everybody in a crowd has its record. Who is published but not in the original has no name, and
+    is no side; that she shares a record still counts.
+
+    Examples
+    --------
+    >>> import incrowd
+    >>> from incrowd.evaluate._comparison import of_release
+    >>> from incrowd.evaluate._comparison import as_cells, two_sides
+    >>> city = incrowd.synthesize("city", users=20, seed=7)
+    >>> before, after = two_sides(of_release(city, incrowd.glove(city, k=2)))
+    >>> place, known = as_cells(before.data, after.data)
+    >>> found = incrowd.deanonymize(place, known=known, known_crowd=after.crowd, share=None)
+    >>> int(found.table["matched"].max())
+    0
+    """
+    who, became = pair.known, pair.became
+    assert became is not None  # noqa: S101  `known` has refused
+    after = pair.after[became[who]]
+    named = Trajectories(after.columns, after.offsets, after.frame, people=pair.before.people[who])
+    return (
+        Side(_unnamed(pair.before), np.ones(len(pair.before), np.int64)),
+        Side(named, after.crowd.astype(np.int64)),
+    )
+
+
+def alone(folder: str | os.PathLike[str]) -> Side:
+    """Give a release by itself, under its fresh names."""
+    published = load_rows(Path(folder), read_manifest(folder))
+    data = published_as_trajectories(published)[published.crowd_of]
+    people = published.people.alias("user")
+    return Side(
+        Trajectories(data.columns, data.offsets, data.frame, people=people),
+        data.crowd.astype(np.int64),
+    )
+
+
+def _unnamed(data: Trajectories) -> Trajectories:
+    """Give people and positions, without the names of places."""
+    return Trajectories(data.columns, data.offsets, data.frame, people=data.people)
+
+
+def as_cells(*sides: Trajectories) -> tuple[Visits, ...]:
+    """Give the visits of each dataset, places having the same codes in all of them."""
+    widths = [_grid(data) for data in sides]
+    if all(wide is not None for wide in widths):
+        width, height, left, low = max(wide for wide in widths if wide is not None)
+        return tuple(
+            _moved(data, (data.x0 - left) // width, (data.y0 - low) // height) for data in sides
+        )
+    every = np.concatenate(
+        [np.stack([data.x0, data.x1, data.y0, data.y1], axis=1) for data in sides]
+    )
+    _, code = np.unique(every, axis=0, return_inverse=True)
+    cuts = np.cumsum([0, *(data.samples for data in sides)])
+    parts = [code.reshape(-1)[first:last] for first, last in pairwise(cuts)]
+    return tuple(_moved(data, part, 0 * part) for data, part in zip(sides, parts, strict=True))
+
+
+def _grid(data: Trajectories) -> tuple[int, int, int, int] | None:
+    """Give the size of cells, and where they start, if all samples are cells of one grid."""
+    if not data.samples:
+        raise InputError("there are no samples")
+    sides = []
+    for start, end in ((data.x0, data.x1), (data.y0, data.y1)):
+        wide = int(end[0]) - int(start[0])
+        if bool(np.any(end - start != wide)) or bool(np.any((start - start[0]) % wide)):
+            return None
+        sides.append((wide, int(start[0]) % wide))
+    return sides[0][0], sides[1][0], sides[0][1], sides[1][1]
+
+
+def _moved(data: Trajectories, x: NDArray[Any], y: NDArray[Any]) -> Visits:
+    """Give visits to other cells, at the times of the data."""
+    place = x.astype(np.int64) * 2**32 + y
+    order = np.lexsort((place, data.t0, data.person()))
+    return Visits(place[order], data.t0[order].astype(np.int64), data.offsets, people=data.people)

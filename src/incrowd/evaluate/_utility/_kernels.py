@@ -1,0 +1,207 @@
+"""Compiled loops: which published box holds a sample, how far off it is, how fine boxes are.
+
+Samples and boxes are six columns each, cut into people by `offsets` and into trajectories by
+`bounds`.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd._numba import Floats, Ints, compiled, inner
+
+__all__ = [
+    "count_up_to",
+    "errors",
+    "latest_ends",
+    "look_up",
+]
+
+
+Sides = NDArray[np.int32]
+Columns = tuple[Sides, ...]
+Marks = NDArray[np.bool_]
+
+WEST, EAST, SOUTH, NORTH = 1, 2, 4, 8
+ALL = 15
+
+
+@compiled
+def latest_ends(ends: Sides, bounds: Ints) -> Sides:
+    """Give the latest end among the boxes of the same trajectory up to each box."""
+    reach = ends.copy()
+    for trajectory in range(len(bounds) - 1):
+        for j in range(bounds[trajectory] + 1, bounds[trajectory + 1]):
+            reach[j] = max(reach[j], reach[j - 1])
+    return reach
+
+
+@inner
+def _holder(
+    sample: tuple[int, int, int, int, int, int], first: int, after: int, boxes: Columns,
+    reach: Sides,
+) -> int:  # fmt: skip
+    """Give the smallest box that holds a sample, among those that start before it ends, or -1."""
+    x0, x1, y0, y1, t0, t1 = boxes
+    best, where, j = np.inf, -1, after - 1
+    while j >= first and reach[j] >= sample[5]:
+        if (
+            t0[j] <= sample[4]
+            and sample[5] <= t1[j]
+            and x0[j] <= sample[0]
+            and sample[1] <= x1[j]
+            and y0[j] <= sample[2]
+            and sample[3] <= y1[j]
+        ):
+            size = float(x1[j] - x0[j]) * (y1[j] - y0[j]) * (t1[j] - t0[j])
+            if size <= best:
+                best, where = size, j
+        j -= 1
+    return where
+
+
+@compiled
+def errors(
+    first: int, last: int, samples: Columns, offsets: Ints, place: Ints,
+    boxes: Columns, bounds: Ints, reach: Sides, squares: Floats, late: Ints,
+) -> int:  # fmt: skip
+    """Measure how far off the boxes are that hold the samples of people `first` to `last`.
+
+    `place` has each person's published trajectory, or -1. `squares` gets the square of twice the
+    distance between the centres, in cells, and `late` twice the time between them, in slots, one
+    after the other for samples that a box of their person holds; how many these are is given back.
+    """
+    x0, x1, y0, y1, t0, t1 = samples
+    bx0, bx1, by0, by1, bt0, bt1 = boxes
+    held = 0
+    for person in range(first, last):
+        if place[person] < 0:
+            continue
+        low, up = bounds[place[person]], bounds[place[person] + 1]
+        after = low
+        for i in range(offsets[person], offsets[person + 1]):
+            while after < up and bt0[after] <= t0[i]:
+                after += 1
+            sample = (x0[i], x1[i], y0[i], y1[i], t0[i], t1[i])
+            box = _holder(sample, low, after, boxes, reach)
+            if box >= 0:
+                x = float(bx0[box] + bx1[box] - x0[i] - x1[i])
+                y = float(by0[box] + by1[box] - y0[i] - y1[i])
+                squares[held] = x * x + y * y
+                late[held] = abs(bt0[box] + bt1[box] - t0[i] - t1[i])
+                held += 1
+    return held
+
+
+@compiled
+def count_up_to(sizes: Ints, bounds: Ints, limits: Ints) -> Ints:
+    """Count, for each trajectory and each limit, the boxes whose size does not exceed it."""
+    counts = np.zeros((len(bounds) - 1, len(limits)), np.int64)
+    for trajectory in range(len(bounds) - 1):
+        for j in range(bounds[trajectory], bounds[trajectory + 1]):
+            for limit in range(len(limits)):
+                counts[trajectory, limit] += sizes[j] <= limits[limit]
+    return counts
+
+
+@inner
+def _edges(samples: Columns, i: int, boxes: Columns, b: int) -> int:
+    """Tell which edges in space of a box a sample touches from inside; -1 if it lies outside."""
+    x0, x1, y0, y1 = samples[0][i], samples[1][i], samples[2][i], samples[3][i]
+    if x0 < boxes[0][b] or x1 > boxes[1][b] or y0 < boxes[2][b] or y1 > boxes[3][b]:
+        return -1
+    edges = WEST if x0 == boxes[0][b] else 0
+    edges |= EAST if x1 == boxes[1][b] else 0
+    edges |= SOUTH if y0 == boxes[2][b] else 0
+    return edges | (NORTH if y1 == boxes[3][b] else 0)
+
+
+@inner
+def _from(starts: Sides, low: int, up: int, moment: int) -> int:
+    """Give the first sample that starts at a moment or later."""
+    while low < up:
+        middle = (low + up) // 2
+        if starts[middle] < moment:
+            low = middle + 1
+        else:
+            up = middle
+    return low
+
+
+@inner
+def _is_edge(samples: Columns, low: int, up: int, moment: int, longest: int) -> bool:
+    """Tell whether a sample of rows `low` to `up` starts or ends at a moment."""
+    t0, t1 = samples[4], samples[5]
+    i = _from(t0, low, up, moment - longest)
+    while i < up and t0[i] <= moment:
+        if t0[i] == moment or t1[i] == moment:
+            return True
+        i += 1
+    return False
+
+
+@inner
+def _distinct(samples: Columns, mine: Ints, offsets: Ints) -> Ints:
+    """Give a sample for each different place of some people."""
+    x0, x1, y0, y1 = samples[0], samples[1], samples[2], samples[3]
+    number, size = 0, 4
+    for person in mine:
+        number += offsets[person + 1] - offsets[person]
+    while size < 2 * number:
+        size *= 2
+    table, found, many = np.full(size, -1, np.int64), np.empty(number, np.int64), 0
+    for person in mine:
+        for i in range(offsets[person], offsets[person + 1]):
+            mixed = np.int64(x0[i]) * 73_856_093 + np.int64(y0[i]) * 19_349_663
+            slot = (mixed ^ (mixed >> 15)) & (size - 1)
+            while table[slot] >= 0:
+                j = table[slot]
+                if x0[i] == x0[j] and y0[i] == y0[j] and x1[i] == x1[j] and y1[i] == y1[j]:
+                    break
+                slot = (slot + 1) & (size - 1)
+            if table[slot] < 0:
+                table[slot] = i
+                found[many] = i
+                many += 1
+    return found[:many]
+
+
+@compiled
+def look_up(
+    first: int, last: int, members: Ints, groups: Ints, samples: Columns, offsets: Ints,
+    longest: int, boxes: Columns, bounds: Ints, created: Marks, unseen: Marks,
+) -> None:  # fmt: skip
+    """Look at the boxes of trajectories `first` to `last` beside the samples of their members.
+
+    `members` has the people of each trajectory, cut by `groups`. A box is `unseen` if no sample of
+    theirs meets it in time with its place inside. It is `created` if it has an edge in space that
+    no sample of theirs whose place lies in the box touches, whenever that was, or an edge in time
+    at which none of their samples starts or ends.
+    """
+    t0, t1 = samples[4], samples[5]
+    for c in range(first, last):
+        mine = members[groups[c] : groups[c + 1]]
+        places, known = np.empty(0, np.int64), False
+        for b in range(bounds[c], bounds[c + 1]):
+            start, end = boxes[4][b], boxes[5][b]
+            seen, found, starts, ends = False, 0, False, False
+            for person in mine:
+                low, up = offsets[person], offsets[person + 1]
+                starts = starts or _is_edge(samples, low, up, start, longest)
+                ends = ends or _is_edge(samples, low, up, end, longest)
+                i = _from(t0, low, up, start - longest + 1)
+                while i < up and t0[i] < end and not (seen and found == ALL):
+                    edges = _edges(samples, i, boxes, b) if t1[i] > start else -1
+                    if edges >= 0:
+                        seen = True
+                        found |= edges
+                    i += 1
+            if found != ALL:
+                # Pieces cut in time may owe their place to samples before or after them.
+                if not known:
+                    places, known = _distinct(samples, mine, offsets), True
+                for place in places:
+                    found |= max(0, _edges(samples, int(place), boxes, b))
+                    if found == ALL:
+                        break
+            unseen[b] = not seen
+            created[b] = not (found == ALL and starts and ends)

@@ -1,0 +1,342 @@
+"""What is left of the data's accuracy (the paper of 2021: figures 11 to 14, and table 2).
+
+How things are counted:
+
+- *granularity* of a published box: in space the longer of its two sides, in time its length.
+  Every box counts once for each person of its crowd, since each of them gets a record (a *row*).
+- *error* of a sample of the original: from its centre to the centre of the published box of that
+  person that holds it, in a straight line; in time likewise. If several hold it, the smallest
+  does (cells times slots; of equals the first).
+- *deleted*: a sample that no box of its person holds; those of people who were dropped are among
+  them. Where the original has samples of more than one slot, one box must hold all of it.
+- *created*: a row with an edge, in space or time, that is no edge of a true sample of its people,
+  as in the verification's check "no invention". GLOVE creates none. A mechanism that moves
+  samples (W4M, noise) creates those that it moved as well: nothing in the release tells a sample
+  that was moved from one that was made up.
+- *unseen*: a row in whose place none of its people was seen at its time. Cutting in time makes
+  such rows of boxes that are true: a piece in the middle of what a crowd did before and after.
+
+What can be measured of a release where it is known who became whom: errors, rows made up.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from incrowd._numba import Ints
+from incrowd._parallel import cores, on_threads
+from incrowd.data._trajectories import Trajectories
+from incrowd.errors import ArgumentError, InputError
+from incrowd.evaluate._comparison import BeforeAfter
+from incrowd.evaluate._utility._kernels import count_up_to, errors, latest_ends, look_up
+from incrowd.evaluate._utility.distributions import Distribution, Tally
+from incrowd.evaluate._utility.individual import blocks_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "SPACE",
+    "TIME",
+    "Accuracy",
+    "Curve",
+    "accuracy",
+    "accuracy_table",
+    "errors_in",
+    "rows_in",
+    "sizes_of",
+    "tallied",
+]
+
+
+SPACE = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000)
+"""Thresholds in metres."""
+TIME = (1, 5, 10, 30, 60, 120, 240, 480, 1_440, 2_880, 10_080)
+"""Thresholds in minutes."""
+
+
+def errors_in(pair: BeforeAfter, became: Ints, threads: int) -> dict[str, Any]:
+    """Find the samples that are held, and how far off."""
+    before, after = pair.before, pair.after
+    reach = latest_ends(after.t1, after.offsets)
+
+    def work(part: tuple[int, int]) -> tuple[int, Tally, Tally]:
+        most = int(before.offsets[part[1]] - before.offsets[part[0]])
+        squares, late = np.empty(most), np.empty(most, np.int64)
+        held = errors(
+            *part, before.columns, before.offsets, became, after.columns, after.offsets, reach,
+            squares, late,
+        )  # fmt: skip
+        return held, Tally.of(squares[:held]), Tally.of(late[:held])
+
+    found = list(on_threads(threads, work, blocks_of(before.offsets)))
+    squares = Tally.together(part for _, part, _ in found)
+    away = Tally(np.sqrt(squares.values), squares.counts)
+    late = Tally.together(part for *_, part in found)
+    frame = before.frame
+    return {
+        "samples_deleted": before.samples - sum(held for held, *_ in found),
+        "position_error": Distribution.of(away, frame.cell / 2, (0, *SPACE)),
+        "time_error": Distribution.of(late, frame.slot / 120, (0, *TIME)),
+    }
+
+
+def rows_in(pair: BeforeAfter, became: Ints, threads: int) -> dict[str, Any]:
+    """Count the rows that have an edge of nobody's, and those where nobody was seen."""
+    before, after = pair.before, pair.after
+    people = np.flatnonzero(became >= 0)
+    members = people[np.argsort(became[people], kind="stable")]
+    count = np.bincount(became[people], minlength=len(after))
+    groups = np.concatenate([[0], np.cumsum(count)])
+    longest = int((before.t1 - before.t0).max(initial=1))
+    created, unseen = np.zeros(after.samples, np.bool_), np.zeros(after.samples, np.bool_)
+
+    def work(part: tuple[int, int]) -> None:
+        look_up(
+            *part, members, groups, before.columns, before.offsets, longest,
+            after.columns, after.offsets, created, unseen,
+        )  # fmt: skip
+
+    for _ in on_threads(threads, work, blocks_of(after.offsets)):
+        pass
+    rows = np.repeat(after.crowd.astype(np.int64), after.lengths())
+    return {"rows_created": int(rows[created].sum()), "rows_unseen": int(rows[unseen].sum())}
+
+
+PERSON_SPACE, PERSON_TIME = (100, 500, 1_000, 2_000, 5_000, 10_000), (10, 30, 60, 120, 240, 480)
+"""Thresholds of figure 12: in metres and in minutes."""
+PER_CENT = tuple(range(0, 101, 5))
+FINE, COARSE = (100, 30), (2_000, 120)
+"""What section 7.1 of the paper asks for: metres and minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """How many people have how many of their samples up to a threshold (figure 12).
+
+    Attributes
+    ----------
+    threshold
+        In metres or in minutes.
+    people
+        The share of published people with at least 0, 5, 10, ... 100 % of their samples up to it.
+    nobody
+        The share of people of whom not one sample is.
+    """
+
+    threshold: float
+    people: tuple[float, ...]
+    nobody: float
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """How accurate a release is. What needs to know who became whom is None without that.
+
+    Attributes
+    ----------
+    people, samples
+        Of the original.
+    people_published, people_dropped
+        How many of these people are in the release, and how many are not.
+    boxes, rows
+        Published boxes; each is a row for everybody in its crowd.
+    space, time
+        The granularity of rows, in metres and in minutes (figure 11); None if there are none.
+    fine, coarse
+        The share of rows up to 100 m and 30 min, and up to 2 km and 2 h.
+    people_by_space, people_by_time
+        The same person by person (figure 12).
+    rows_created, rows_unseen
+        See above.
+    samples_deleted
+        Samples of the original that no box holds.
+    position_error, time_error
+        Of the other samples, in metres and in minutes.
+    """
+
+    people: int
+    samples: int
+    people_published: int
+    people_dropped: int
+    boxes: int
+    rows: int
+    space: Distribution | None
+    time: Distribution | None
+    fine: float | None
+    coarse: float | None
+    people_by_space: tuple[Curve, ...]
+    people_by_time: tuple[Curve, ...]
+    rows_created: int | None
+    rows_unseen: int | None
+    samples_deleted: int | None
+    position_error: Distribution | None
+    time_error: Distribution | None
+
+    @property
+    def deleted(self) -> float | None:
+        """The share of samples that are deleted."""
+        return None if self.samples_deleted is None else self.samples_deleted / self.samples
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give everything as plain values, for JSON."""
+        return asdict(self) | {"deleted": self.deleted}
+
+    def figures(self) -> dict[str, float]:
+        """Give the figures of section 7 in one row; those that are not known are left out."""
+        found: dict[str, float | None] = {
+            "people_dropped": self.people_dropped,
+            "boxes": self.rows,
+            "both_fine": self.fine,
+            "both_coarse": self.coarse,
+            "created": self.rows_created,
+            "unseen": self.rows_unseen,
+            "deleted": self.deleted,
+        }
+        for name, of, short in (("space", self.space, "100m"), ("time", self.time, "30min")):
+            if of is not None:
+                cuts = ("mean", "quarter", "median", "three_quarters")
+                found |= {f"{name}_{cut}": getattr(of, cut) for cut in cuts}
+                axis = name == "time"
+                found[f"{name}_{short}"] = of.up_to(FINE[axis])
+                found[f"{name}_{'2h' if axis else '2km'}"] = of.up_to(COARSE[axis])
+        for name, of in (("space", self.position_error), ("time", self.time_error)):
+            found[f"{name}_error"] = None if of is None else of.mean
+            found[f"{name}_error_median"] = None if of is None else of.median
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def accuracy(pair: BeforeAfter, *, threads: int | None = None) -> Accuracy:
+    """Measure how accurate a release is.
+
+    Parameters
+    ----------
+    pair
+        The data before and after, as `incrowd.of_release` or `incrowd.of_files` gives it.
+    threads
+        How many threads to use; all cores, unless given. The result does not depend on it.
+
+    Examples
+    --------
+    >>> import incrowd
+    >>> from incrowd.evaluate._comparison import of_release
+    >>> city = incrowd.synthesize("city", users=20, seed=7)
+    >>> found = incrowd.accuracy(of_release(city, incrowd.glove(city, k=2)))
+    >>> found.people_dropped, found.samples_deleted, found.rows_created
+    (0, 0, 0)
+    """
+    before, after = pair.before, pair.after
+    workers = cores(threads)
+    if not before.samples:
+        raise InputError("there is nothing to compare with: the original has no samples")
+    if bool(np.any(before.crowd != 1)):
+        raise ArgumentError("the original must have one person a trajectory; this one has crowds")
+    published = int(after.crowd.sum())
+    wide, long = sizes_of(after)
+    known: dict[str, Any] = dict.fromkeys(
+        ("rows_created", "rows_unseen", "samples_deleted", "position_error", "time_error")
+    )
+    dropped = len(before) - published
+    if pair.became is not None:
+        dropped = int((pair.became < 0).sum())
+        known = errors_in(pair, pair.became, workers) | rows_in(pair, pair.became, workers)
+    space, time = tallied(after, wide, long, after.crowd)
+    metres, minutes = after.frame.cell, after.frame.slot / 60
+    weight = np.repeat(after.crowd, after.lengths())
+    shares = [
+        int(weight[(wide * metres <= space) & (long * minutes <= time)].sum()) / weight.sum()
+        for space, time in (FINE, COARSE)
+        if len(weight)
+    ]
+    fine, coarse = map(float, shares) if shares else (None, None)
+    return Accuracy(
+        people=len(before),
+        samples=before.samples,
+        people_published=published,
+        people_dropped=dropped,
+        boxes=after.samples,
+        rows=int(weight.sum()),
+        space=space,
+        time=time,
+        fine=fine,
+        coarse=coarse,
+        people_by_space=_curves(after, wide, metres, PERSON_SPACE),
+        people_by_time=_curves(after, long, minutes, PERSON_TIME),
+        **known,
+    )
+
+
+def accuracy_table(
+    pairs: Mapping[str, BeforeAfter], *, threads: int | None = None
+) -> "pl.DataFrame":
+    """Lay the accuracy of several releases side by side (figures 13 and 14, and table 2).
+
+    Returns
+    -------
+    polars.DataFrame
+        name, and what `Accuracy.figures` gives; null where it is not known.
+
+    Examples
+    --------
+    >>> import incrowd
+    >>> from incrowd.evaluate._comparison import of_release
+    >>> city = incrowd.synthesize("city", users=20, seed=7)
+    >>> pairs = {f"k = {k}": of_release(city, incrowd.glove(city, k)) for k in (2, 5)}
+    >>> accuracy_table(pairs)["name"].to_list()
+    ['k = 2', 'k = 5']
+    """
+    import polars as pl
+
+    rows = [{"name": name} | accuracy(of, threads=threads).figures() for name, of in pairs.items()]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def sizes_of(published: Trajectories) -> tuple[Ints, Ints]:
+    """Give the granularity of every box: cells along its longer side, and slots."""
+    sides = [
+        np.subtract(end, start, dtype=np.int64)
+        for start, end in zip(published.columns[::2], published.columns[1::2], strict=True)
+    ]
+    return np.maximum(sides[0], sides[1]), sides[2]
+
+
+def tallied(
+    published: Trajectories, wide: Ints, long: Ints, people: Any
+) -> tuple[Distribution | None, Distribution | None]:
+    """Give the granularity in space and time, boxes counting once for each of so many people."""
+    weight = np.repeat(people, published.lengths())
+    frame = published.frame
+    return (
+        Distribution.of(Tally.of(wide, weight), frame.cell, SPACE),
+        Distribution.of(Tally.of(long, weight), frame.slot / 60, TIME),
+    )
+
+
+def _curves(
+    published: Trajectories, sizes: Ints, unit: float, thresholds: Sequence[float]
+) -> tuple[Curve, ...]:
+    """Give how many people have how many samples up to each threshold; who has none is nobody."""
+    limits = np.array([_units(threshold, unit) for threshold in thresholds], np.int64)
+    counts, lengths = count_up_to(sizes, published.offsets, limits), published.lengths()
+    people = published.crowd.astype(np.int64)[lengths > 0]
+    total = int(people.sum())
+    if not total:
+        return ()
+    counts, lengths = counts[lengths > 0], lengths[lengths > 0]
+    found = []
+    for threshold, below in zip(thresholds, counts.T, strict=True):
+        shares = [int(people[100 * below >= x * lengths].sum()) / total for x in PER_CENT]
+        found.append(Curve(threshold, tuple(shares), int(people[below == 0].sum()) / total))
+    return tuple(found)
+
+
+def _units(threshold: float, unit: float) -> int:
+    """Give how many whole units a threshold holds."""
+    number = int(threshold / unit)
+    while (number + 1) * unit <= threshold:
+        number += 1
+    while number * unit > threshold:
+        number -= 1
+    return number

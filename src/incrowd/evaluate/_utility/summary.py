@@ -1,0 +1,291 @@
+"""`utility`: what the data is still good for (section 9 of the paper of 2021, and beyond it).
+
+Each person before and after, where it is known who became whom; and everybody together, which
+needs no such knowledge::
+
+    BeforeAfter ──> centres ──┬──> persons ──> spreads     errors and ratios: figures 21 to 28
+                              └──> counting ──> together   trips, people by hour, places, a map
+
+What utility means, a sentence for each figure.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from incrowd._numba import Floats, Ints
+from incrowd._parallel import cores
+from incrowd.errors import ArgumentError, InputError
+from incrowd.evaluate._comparison import BeforeAfter
+from incrowd.evaluate._utility.aggregate import Together, compare, counts_of, grid_of
+from incrowd.evaluate._utility.distributions import Errors, Ratios, errors_of, ratios_of
+from incrowd.evaluate._utility.individual import (
+    HOME,
+    SIZE,
+    WORK,
+    Centres,
+    Portraits,
+    area,
+    centres_of,
+    gyration,
+    mass_apart,
+    places_apart,
+    portraits_of,
+    travelled,
+)
+
+__all__ = [
+    "Persons",
+    "Utility",
+    "utility",
+    "words_of_persons",
+    "words_of_together",
+]
+
+
+def words_of_persons(found: "Persons") -> dict[str, str]:
+    """Say where people are found, of places that somebody has."""
+    places = {
+        "centre": ("The centre of all places of a person", found.centre_of_mass),
+        "home": ("Home (where most samples from 22 to 6 h are)", found.home),
+        "work": ("Work (where most samples from 9 to 17 h are)", found.work),
+    }
+    return {
+        name: (
+            f"{place} is found within 1 km of the true one for {_of_100(errors.within[1])} "
+            f"people, and exactly there for {_of_100(errors.unaffected)}."
+        )
+        for name, (place, errors) in places.items()
+        if errors.both
+    }
+
+
+def words_of_together(found: "Together") -> dict[str, str]:
+    """Say what would have to be moved for everybody together to be as in the original."""
+    square = f"square of {found.grid_km:g} km"
+    words = {}
+    if found.flows.before or found.flows.after:
+        words["trips"] = (
+            f"{_of_100(found.flows.moved)} trips would have to start or end in another {square} to "
+            f"be spread as the true ones are (there were {found.flows.before:,}, and there are "
+            f"{found.flows.after:,})."
+        )
+    words["people by hour"] = (
+        f"{_of_100(found.population.moved)} hours that people spend in a {square} would have to be "
+        "spent in another, or at another time of the day."
+    )
+    words["samples by place"] = (
+        f"{_of_100(found.visits.moved)} samples would have to be in another {square} to be spread "
+        "as the true ones are."
+    )
+    if found.rank_correlation is not None:
+        words["busy places"] = (
+            f"The rank correlation of squares by their samples is {found.rank_correlation:.3f}: 1 "
+            "if they come in the true order, 0 if their order says nothing."
+        )
+    return words
+
+
+def _of_100(part: float | None) -> str:
+    return f"{100 * (part or 0):.1f} of 100"
+
+
+STEPS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Persons:
+    """Each person in the release beside herself in the original.
+
+    Attributes
+    ----------
+    people
+        How many are compared: who are published, and known.
+    dropped
+        How many of the original are not published.
+    centre_of_mass
+        From the mean of a person's places to that in the release (figure 21, left).
+    home, work
+        The place with most samples from 22 to 6 h, and from 9 to 17 h (figure 21).
+    travelled, gyration, hull
+        The way from sample to sample, the radius of gyration and the area of the convex hull: the
+        value in the release over that in the original (figure 22).
+    """
+
+    people: int
+    dropped: int
+    centre_of_mass: Errors
+    home: Errors
+    work: Errors
+    travelled: Ratios
+    gyration: Ratios
+    hull: Ratios
+
+
+@dataclass(frozen=True, slots=True)
+class Utility:
+    """What is left of a dataset for those who analyse it.
+
+    Attributes
+    ----------
+    tz
+        The zone of the hours.
+    least
+        What concerns fewer people is not told, in heatmaps, their bins and the map.
+    persons
+        Each person before and after; None where nobody knows who became whom.
+    together
+        Everybody together.
+    """
+
+    tz: str
+    least: int
+    persons: Persons | None
+    together: Together
+
+    @property
+    def words(self) -> list[str]:
+        """What it means, in sentences for everybody."""
+        each = {} if self.persons is None else words_of_persons(self.persons)
+        return [*each.values(), *words_of_together(self.together).values()]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give everything as plain values, for JSON."""
+        plain: dict[str, Any] = _plain(asdict(self))
+        return plain | {"words": self.words}
+
+
+def utility(
+    pair: BeforeAfter,
+    *,
+    tz: str = "UTC",
+    grid: float = 5.0,
+    least: int = 10,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Utility:
+    """Measure what a release is still good for, beside its original.
+
+    The place of a sample is the centre of its box, and its time the middle of its slots. Home is
+    the place with most samples from 22 to 6 h, work that from 9 to 17 h, on every day of the week
+    (the paper names no days); a place is a point, exact to half a cell, and of places with as many
+    samples it is the one where the person was first. Hours are local, daylight saving that of each
+    sample. Distances are straight lines on the plane.
+
+    Parameters
+    ----------
+    pair
+        The data before and after, and who became whom where that is known.
+    tz
+        The zone in which it is night, like Africa/Abidjan.
+    grid
+        The side of a square in km, for trips, people by hour and samples by place; rounded to
+        whole cells of the data.
+    least
+        Cells of heatmaps and maps that show fewer people are left out; the smallest crowd of the
+        release, if that is more.
+    threads
+        How many threads to use; all cores unless given.
+    progress
+        Called with the number of steps done, and of all.
+
+    Raises
+    ------
+    InputError
+        If the original is empty, or nothing is published.
+    ArgumentError
+        If the two do not lie on one grid, or an option makes no sense.
+
+    Examples
+    --------
+    >>> import incrowd
+    >>> from incrowd.evaluate._comparison import of_release
+    >>> city = incrowd.synthesize("city", users=60, seed=7)
+    >>> found = incrowd.utility(of_release(city, incrowd.glove(city, k=2)), tz="Africa/Abidjan")
+    >>> found.persons.people, found.persons.home.both
+    (60, 60)
+    >>> 0 < found.together.flows.moved < 1
+    True
+    """
+    before, after = pair.before, pair.after
+    if isinstance(least, bool) or not hasattr(least, "__index__") or least < 1:
+        raise ArgumentError(f"least is {least!r}; it is a whole number of people from 1 on")
+    if before.samples == 0:
+        raise InputError("there is nothing to compare: the original has no samples")
+    if after.samples == 0:
+        raise InputError("there is nothing to compare: nothing is published")
+    if before.frame != after.frame:
+        raise ArgumentError("the data before and after must lie on one grid, with one clock")
+    number, fewest = cores(threads), max(int(least), int(after.crowd.min()))
+    step = _steps(progress)
+    points = []
+    for data in (before, after):
+        points.append(centres_of(data, tz, number))
+        step()
+    squares, chart = (grid_of(points, before.frame, side) for side in (grid, None))
+    persons = None
+    if pair.became is not None:
+        persons = _persons(pair, pair.became, points, fewest, number)
+    step(2)
+    counted = []
+    for side in points:
+        counted.append(counts_of(side, squares, chart, number))
+        step()
+    together = compare(counted[0], counted[1], before.frame, squares, chart, fewest)
+    return Utility(tz, fewest, persons, together)
+
+
+def _steps(progress: Callable[[int, int], None] | None) -> Callable[..., None]:
+    done = 0
+
+    def step(more: int = 1) -> None:
+        nonlocal done
+        done += more
+        if progress is not None:
+            progress(done, STEPS)
+
+    if progress is not None:
+        progress(0, STEPS)
+    return step
+
+
+def _persons(
+    pair: BeforeAfter, became: Ints, points: list[Centres], least: int, threads: int
+) -> Persons:
+    """Compare everybody with what became of her."""
+    mine, theirs = (portraits_of(side, threads) for side in points)
+    known = pair.known
+    # Somebody without a sample is nowhere; there is nobody like that in data that was read.
+    known = known[(mine.whole[known, SIZE] > 0) & (theirs.whole[became[known], SIZE] > 0)]
+    a, b = mine.of(known), theirs.of(became[known])
+    km = pair.before.frame.cell / 1000
+    in_km = [distance * km for distance in mass_apart(a, b)]
+    at_home, at_work = (
+        [distance * km for distance in found if distance is not None]
+        for found in (places_apart(a, b, HOME), places_apart(a, b, WORK))
+    )
+
+    def ratios(unit: str, measure: Callable[[Portraits], Floats], scale: float) -> Ratios:
+        return ratios_of(unit, scale * measure(a), scale * measure(b), least)
+
+    return Persons(
+        people=len(known),
+        dropped=int((became < 0).sum()),
+        centre_of_mass=errors_of(len(known), len(known), in_km),
+        home=errors_of(_having(a, HOME), _having(b, HOME), at_home),
+        work=errors_of(_having(a, WORK), _having(b, WORK), at_work),
+        travelled=ratios("km", travelled, km),
+        gyration=ratios("km", gyration, km),
+        hull=ratios("km2", area, km**2),
+    )
+
+
+def _having(portraits: Portraits, place: int) -> int:
+    return int((portraits.whole[:, place + 2] > 0).sum())
+
+
+def _plain(value: Any) -> Any:
+    """Make keys text and tuples lists, as JSON has them."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, tuple | list) else value

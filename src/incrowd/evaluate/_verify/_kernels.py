@@ -1,0 +1,257 @@
+"""Compiled loops over samples and published boxes.
+
+Published boxes are rows of a matrix (`X0` to `T1` name its columns), those of a trajectory side by
+side in the order of their start; `cuts` tells where each trajectory's rows begin. Original samples
+are six columns, cut into people by `offsets`. `shift` takes an original time slot to a published
+one. `reach` is the latest end among the boxes of a trajectory up to each box, so that a search
+backwards in time knows when to stop.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd._numba import Ints, compiled, inner
+
+__all__ = [
+    "ALL",
+    "T0",
+    "T1",
+    "X0",
+    "X1",
+    "Y0",
+    "Y1",
+    "Sides",
+    "examine",
+    "latest_ends",
+    "link",
+    "miss",
+]
+
+
+Sides = NDArray[np.int32]
+Columns = tuple[Sides, ...]
+
+X0, X1, Y0, Y1, T0, T1 = range(6)
+WEST, EAST, SOUTH, NORTH, START, END = 1, 2, 4, 8, 16, 32
+PLACE, ALL = 15, 63
+
+
+@compiled
+def latest_ends(boxes: Sides, cuts: Ints) -> Sides:
+    """Give the latest end among the boxes of the same trajectory up to each box."""
+    reach = np.empty(len(boxes), np.int32)
+    for c in range(len(cuts) - 1):
+        latest = np.iinfo(np.int32).min
+        for b in range(cuts[c], cuts[c + 1]):
+            latest = max(latest, boxes[b, T1])
+            reach[b] = latest
+    return reach
+
+
+@inner
+def _box_after(boxes: Sides, low: int, high: int, moment: int) -> int:
+    """Give the first box that starts after a moment."""
+    while low < high:
+        middle = (low + high) // 2
+        if boxes[middle, T0] <= moment:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inner
+def _sample_from(starts: Sides, low: int, high: int, moment: int) -> int:
+    """Give the first sample that starts at a moment or later."""
+    while low < high:
+        middle = (low + high) // 2
+        if starts[middle] < moment:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inner
+def _inside(data: Columns, i: int, boxes: Sides, b: int) -> bool:
+    """Tell whether the place of a sample lies in that of a box."""
+    return bool(
+        boxes[b, X0] <= data[X0][i]
+        and data[X1][i] <= boxes[b, X1]
+        and boxes[b, Y0] <= data[Y0][i]
+        and data[Y1][i] <= boxes[b, Y1]
+    )
+
+
+@inner
+def _held(data: Columns, i: int, shift: int, boxes: Sides, reach: Sides, low: int, up: int) -> bool:
+    """Tell whether at every slot of a sample some box of rows `low` to `up` holds its place."""
+    moment, end = data[T0][i] + shift, data[T1][i] + shift
+    while moment < end:
+        held_until = moment
+        b = _box_after(boxes, low, up, moment) - 1
+        while b >= low and reach[b] > moment and held_until < end:
+            if boxes[b, T1] > held_until and _inside(data, i, boxes, b):
+                held_until = boxes[b, T1]
+            b -= 1
+        if held_until == moment:
+            return False
+        moment = held_until
+    return True
+
+
+@compiled
+def miss(
+    first: int, last: int, crowd_of: Ints, data: Columns, offsets: Ints, shift: int,
+    boxes: Sides, reach: Sides, cuts: Ints, missed: NDArray[np.bool_],
+) -> None:  # fmt: skip
+    """Mark the samples of people `first` to `last` that their own published boxes do not hold."""
+    for person in range(first, last):
+        c = crowd_of[person]
+        for i in range(offsets[person], offsets[person + 1]):
+            missed[i] = c < 0 or not _held(data, i, shift, boxes, reach, cuts[c], cuts[c + 1])
+
+
+@inner
+def _place_edges(data: Columns, i: int, boxes: Sides, b: int) -> int:
+    """Tell which edges in space of a box a sample touches from inside."""
+    if not _inside(data, i, boxes, b):
+        return 0
+    edges = WEST if data[X0][i] == boxes[b, X0] else 0
+    edges |= EAST if data[X1][i] == boxes[b, X1] else 0
+    edges |= SOUTH if data[Y0][i] == boxes[b, Y0] else 0
+    return edges | (NORTH if data[Y1][i] == boxes[b, Y1] else 0)
+
+
+@inner
+def _is_edge(data: Columns, low: int, up: int, moment: int, longest: int) -> bool:
+    """Tell whether a sample of rows `low` to `up` starts or ends at a moment."""
+    i = _sample_from(data[T0], low, up, moment - longest)
+    while i < up and data[T0][i] <= moment:
+        if data[T0][i] == moment or data[T1][i] == moment:
+            return True
+        i += 1
+    return False
+
+
+@inner
+def _look_near(
+    data: Columns, i: int, up: int, shift: int, boxes: Sides, b: int, whole: int, found: int
+) -> tuple[bool, int]:  # fmt: skip
+    """Look at a member's samples from row `i` on that meet a box in time.
+
+    Give whether one of them is a witness, and all edges found so far.
+    """
+    start, end = boxes[b, T0] - shift, boxes[b, T1] - shift
+    seen = False
+    while i < up and data[T0][i] < end and not (seen and found == ALL):
+        within = data[T0][i] >= start and data[T1][i] <= end
+        meets = within if whole else data[T1][i] > start
+        if meets and _inside(data, i, boxes, b):
+            seen = True
+            found |= _place_edges(data, i, boxes, b)
+            if whole:
+                found |= START if data[T0][i] == start else 0
+                found |= END if data[T1][i] == end else 0
+        i += 1
+    return seen, found
+
+
+@inner
+def _look_far(
+    data: Columns, near: Ints, low: Ints, up: Ints, boxes: Sides, b: int, found: int
+) -> int:  # fmt: skip
+    """Look for edges in space among all samples of all members, those near in time first."""
+    step, left = 0, True
+    while left and found & PLACE != PLACE:
+        left = False
+        for m in range(len(near)):
+            before, after = near[m] - 1 - step, near[m] + step
+            if before >= low[m]:
+                left = True
+                found |= _place_edges(data, before, boxes, b)
+            if after < up[m]:
+                left = True
+                found |= _place_edges(data, after, boxes, b)
+        step += 1
+    return found
+
+
+@inner
+def _was_ever_there(
+    data: Columns, near: int, low: int, up: int, boxes: Sides, b: int
+) -> bool:  # fmt: skip
+    """Tell whether the place of any sample of a member lies in a box, those near in time first."""
+    for step in range(max(near - low, up - near)):
+        before, after = near - 1 - step, near + step
+        if before >= low and _inside(data, before, boxes, b):
+            return True
+        if after < up and _inside(data, after, boxes, b):
+            return True
+    return False
+
+
+@compiled
+def examine(
+    first: int, last: int, members: Ints, groups: Ints, data: Columns, offsets: Ints, shift: int,
+    longest: int, boxes: Sides, cuts: Ints, whole: int,
+    lacking: Sides, absent: Sides, edges: NDArray[np.uint8],
+) -> None:  # fmt: skip
+    """Look at the boxes of trajectories `first` to `last` beside the samples of their members.
+
+    `lacking` gets, for each box, how many members have no sample in it: a sample whose place lies
+    in the box and whose time meets it (or, if `whole`, lies in it). `absent` gets how many of these
+    have no sample whose place lies in the box, whenever that was. `edges` gets a bit for each
+    edge that comes from a member's sample: in space, one whose place lies in the box and touches
+    the edge from inside; in time, one that starts or ends then. If `whole`, the sample must lie in
+    the box in time as well, and start where the box starts or end where it ends.
+    """
+    for c in range(first, last):
+        mine = members[groups[c] : groups[c + 1]]
+        low, up = offsets[mine], offsets[mine + 1]
+        near = np.empty(len(mine), np.int64)
+        for b in range(cuts[c], cuts[c + 1]):
+            start, end = boxes[b, T0] - shift, boxes[b, T1] - shift
+            found = 0
+            for m in range(len(mine)):
+                near[m] = _sample_from(data[T0], low[m], up[m], start - longest + 1)
+                seen, found = _look_near(data, near[m], up[m], shift, boxes, b, whole, found)
+                if not seen:
+                    lacking[b] += 1
+                    absent[b] += not _was_ever_there(data, near[m], low[m], up[m], boxes, b)
+                if not whole and not found & START:
+                    found |= START if _is_edge(data, low[m], up[m], start, longest) else 0
+                if not whole and not found & END:
+                    found |= END if _is_edge(data, low[m], up[m], end, longest) else 0
+            if not whole:
+                # Pieces cut in time may owe their place to samples before or after them.
+                found = _look_far(data, near, low, up, boxes, b, found)
+            edges[b] = found
+
+
+@compiled
+def link(
+    first: int, last: int, boxes: Sides, reach: Sides, cuts: Ints, sizes: Ints,
+    known: Columns, heads: Columns, trials: Ints, shift: int,
+) -> Ints:  # fmt: skip
+    """Count the records among trajectories `first` to `last` that fit what each trial knows.
+
+    Trial i knows the samples `trials[i]` to `trials[i + 1]` of `known`, of which `heads` has the
+    first; trials come in the order of its start. A trajectory fits if it holds all of them, and
+    then counts for all of its `sizes[c]` records.
+    """
+    fits = np.zeros(len(trials) - 1, np.int64)
+    looked = np.full(len(trials) - 1, -1, np.int64)
+    for c in range(first, last):
+        for b in range(cuts[c], cuts[c + 1]):
+            low = _sample_from(heads[T0], 0, len(fits), boxes[b, T0] - shift)
+            up = _sample_from(heads[T0], low, len(fits), boxes[b, T1] - shift)
+            for i in range(low, up):
+                if _inside(heads, i, boxes, b) and looked[i] != c:
+                    looked[i] = c
+                    fit, j = True, trials[i]
+                    while fit and j < trials[i + 1]:
+                        fit = _held(known, j, shift, boxes, reach, cuts[c], cuts[c + 1])
+                        j += 1
+                    fits[i] += sizes[c] if fit else 0
+    return fits

@@ -1,0 +1,163 @@
+"""What an adversary gets who knows true samples of a person.
+
+She knows p samples of a person, or all of them, and looks for the published records that hold
+every one. With k records or more left, she cannot tell which is the person's. None are left only if
+what she knows was not published: the person was dropped, or the sample suppressed.
+"""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from incrowd._numba import Ints
+from incrowd.data._manifest import Manifest
+from incrowd.evaluate._verify._kernels import T0, link
+from incrowd.evaluate._verify.alignment import Beside, Record, in_blocks
+from incrowd.evaluate._verify.result import Check, failed, passed
+from incrowd.evaluate._verify.truthfulness import stated_loss
+
+__all__ = [
+    "Trials",
+    "candidates",
+    "check_linkage",
+    "draw",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """What the adversary knows in each trial.
+
+    Attributes
+    ----------
+    points
+        How many samples she asked for; 0 for all that the person has.
+    known, cuts
+        Trial i knows the samples ``known[cuts[i]:cuts[i + 1]]`` of the original.
+    """
+
+    points: Ints
+    known: Ints
+    cuts: Ints
+
+
+def draw(offsets: Ints, draws: int, points: int, seed: int) -> Trials:
+    """Draw people, and samples of theirs: 1 to `points`, and all of them, `draws` times each.
+
+    Of somebody with fewer samples than asked for, all are taken.
+    """
+    rng = np.random.default_rng(seed)
+    people = np.flatnonzero(np.diff(offsets))
+    asked, known = [], []
+    for number in [*range(1, points + 1), 0]:
+        for person in rng.choice(people, draws) if len(people) else ():
+            start, length = offsets[person], offsets[person + 1] - offsets[person]
+            if 0 < number < length:
+                known.append(start + rng.choice(length, number, replace=False))
+            else:
+                known.append(start + np.arange(length))
+            asked.append(number)
+    cuts = np.cumsum([0, *map(len, known)])
+    return Trials(np.array(asked, np.int64), np.concatenate([*known, np.empty(0, np.int64)]), cuts)
+
+
+def candidates(beside: Beside, trials: Trials, progress: Callable[[int], None]) -> Ints:
+    """Count, for each trial, the published records that hold all that is known."""
+    published, columns = beside.published, beside.original.columns
+    order = np.argsort(columns[T0][trials.known[trials.cuts[:-1]]], kind="stable")
+    lengths = np.diff(trials.cuts)[order]
+    cuts = np.concatenate([[0], np.cumsum(lengths)])
+    rows = np.repeat(trials.cuts[:-1][order] - cuts[:-1], lengths) + np.arange(cuts[-1])
+    # Copied side by side, in the order in which they are looked at; this is most of the speed.
+    known = tuple(column[trials.known[rows]] for column in columns)
+    heads = tuple(column[cuts[:-1]] for column in known)
+
+    def work(first: int, last: int) -> Ints:
+        return link(
+            first, last, published.boxes, beside.reach, published.cuts, published.sizes,
+            known, heads, cuts, beside.shift,
+        )  # fmt: skip
+
+    fits = np.zeros(len(order), np.int64)
+    for part in in_blocks(len(published.sizes), work, progress):
+        fits[order] += part
+    return fits
+
+
+def check_linkage(
+    beside: Beside,
+    record: Record | None,
+    manifest: Manifest,
+    k: int,
+    *,
+    draws: int,
+    points: int,
+    seed: int | None,
+    progress: Callable[[int], None],
+) -> Check:
+    """See whether true samples of a person always leave k records or more."""
+    seed = secrets.randbits(48) if seed is None else seed
+    trials = draw(beside.original.offsets, draws, points, seed)
+    fits = candidates(beside, trials, progress)
+    exposed, none = int(((fits > 0) & (fits < k)).sum()), fits == 0
+    if record is None:
+        losses = [stated_loss(manifest, name) for name in ("people_dropped", "samples_suppressed")]
+        # Of whom nothing fits, she was dropped or has a sample of her own that was suppressed.
+        first = trials.known[trials.cuts[:-1]][none]
+        people = np.unique(np.searchsorted(beside.original.offsets, first, side="right"))
+        lost = np.full(len(fits), len(people) <= sum(loss or 0 for loss in losses))
+    else:
+        missed = np.concatenate([[0], np.cumsum(record.missed[trials.known])])
+        lost = np.diff(missed[trials.cuts]) > 0
+    unexplained = int((none & ~lost).sum())
+    figures: dict[str, Any] = {
+        "k": k,
+        "seed": seed,
+        "trials": len(fits),
+        "below_k": exposed,
+        "no_record": int(none.sum()),
+        "unexplained": unexplained,
+        "known": [_summary(fits[trials.points == p], p) for p in [*range(1, points + 1), 0]],
+    }
+    if exposed:
+        says = f"In {exposed:,} of {len(fits):,} trials, true samples fitted fewer than {k} records"
+        return failed("linkage", f"{says}.", figures)
+    if unexplained:
+        says = (
+            f"In {unexplained:,} of {len(fits):,} trials, true samples fitted no record, and what "
+            "was left out does not explain it."
+        )
+        return failed("linkage", says, figures)
+    if record is None and (says := _miscounted(beside, manifest)):
+        return failed("linkage", says, figures)
+    least = int(fits[~none].min()) if not bool(none.all()) else 0
+    tail = f"; {none.sum():,} fitted none, of people or samples left out" if none.any() else ""
+    says = (
+        f"In {len(fits):,} trials, what somebody may know of a person (1 to {points} true samples, "
+        f"or all) fitted {least:,} records or more{tail}."
+    )
+    return passed("linkage", says, figures)
+
+
+def _miscounted(beside: Beside, manifest: Manifest) -> str:
+    """Say if there are more people, or fewer, than the original and the losses leave."""
+    people, published = len(beside.original), len(beside.published.people)
+    dropped = stated_loss(manifest, "people_dropped")
+    if published <= people and dropped in (None, people - published):
+        return ""
+    stated = "" if dropped is None else f" and {dropped:,} counted as dropped"
+    return f"{published:,} people are published{stated}, but the original has {people:,}."
+
+
+def _summary(fits: Ints, points: int) -> dict[str, Any]:
+    found = fits[fits > 0]
+    return {
+        "samples": points or "all",
+        "trials": len(fits),
+        "fewest": int(found.min()) if len(found) else None,
+        "median": float(np.median(found)) if len(found) else None,
+        "none": int((fits == 0).sum()),
+    }

@@ -1,0 +1,218 @@
+"""What a verification says: check by check, in words for people and in figures for machines."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+__all__ = [
+    "LIMITS",
+    "NAMES",
+    "PROMISED",
+    "SEEDED",
+    "SPLIT",
+    "Check",
+    "Verification",
+    "failed",
+    "passed",
+    "several",
+]
+
+
+NAMES = (
+    "files",
+    "rows",
+    "sizes",
+    "names",
+    "k-anonymity",
+    "membership",
+    "coverage",
+    "witness",
+    "no invention",
+    "linkage",
+)
+"""All checks, in the order in which they are made."""
+PROMISED = (*NAMES[:4], "promise", *NAMES[4:])
+"""Those of a release that promises no k, but something else."""
+_WHOLE = ("files", "rows", "sizes", "names")
+_RECORD = ("membership", "coverage", "witness", "no invention")
+
+LIMITS = (
+    (
+        "Edges are real: every edge of a published box is the edge of a true sample of somebody "
+        "in the crowd, so the extremes of a crowd's movements can be read off."
+    ),
+    (
+        "A second release of the same people can be laid over this one; where its crowds differ, "
+        "people hide in what both have in common, which may be one person."
+    ),
+    (
+        "All members of a crowd share one record: whoever knows that somebody is in it learns "
+        "where she was without knowing which record is hers (k-anonymity is not l-diversity)."
+    ),
+    (
+        "Only positions and times were considered: whoever knows something else about a person, "
+        "or that she is among the published, may learn more than is said here."
+    ),
+    (
+        "Fraud can go unseen: that names look random does not show that they are, and whoever made "
+        "the release could have chosen them, or the losses, to tell more than the rows do."
+    ),
+)
+"""What no release of this kind can promise."""
+SPLIT = (
+    "Pieces cut in time (reshape 'split') can state a time at which a member was not seen there; "
+    "the check 'witness' counts them."
+)
+SEEDED = "The names were drawn from a seed and can be guessed; this release is a test."
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at.
+
+    Attributes
+    ----------
+    name
+        One of `NAMES`, or of `PROMISED`.
+    ok
+        Whether it holds; None if it was not checked.
+    says
+        What was found, in one sentence.
+    figures
+        The numbers behind it, plain enough for JSON.
+    """
+
+    name: str
+    ok: bool | None
+    says: str
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+
+def several(number: int, word: str) -> str:
+    """Say how many of something there are."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def passed(name: str, says: str, figures: Mapping[str, Any]) -> Check:
+    """Make a check that holds."""
+    return Check(name, ok=True, says=says, figures=figures)
+
+
+def failed(name: str, says: str, figures: Mapping[str, Any]) -> Check:
+    """Make a check that does not hold."""
+    return Check(name, ok=False, says=says, figures=figures)
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was found out about a release.
+
+    Attributes
+    ----------
+    path
+        The release.
+    k
+        How many people were to share each record, at least; None if the release promises nothing
+        of the kind, and nobody asked.
+    checks
+        Everything that was looked at, and what was not.
+    limits
+        What a release like this cannot promise, whatever was checked.
+    """
+
+    path: Path
+    k: int | None
+    checks: tuple[Check, ...]
+    limits: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether k-anonymity was found to hold and no check failed.
+
+        Of a release that promises no k, and without one to be verified (`k` is None): whether it
+        is whole and nothing that it promises failed. That is no anonymity; `claims` says so.
+        """
+        needed = ("k-anonymity",) if self.k is not None else _WHOLE
+        return all(self[name].ok is True for name in needed) and not self.failed
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The checks that failed."""
+        return tuple(check for check in self.checks if check.ok is False)
+
+    @property
+    def scope(self) -> str:
+        """With what the release was compared."""
+        if any(self[name].ok is not None for name in _RECORD):
+            return "with the original and the private record"
+        if self["linkage"].ok is not None:
+            return "with the original, without the private record"
+        return "the files alone"
+
+    @property
+    def claims(self) -> str:
+        """What may be said of the release after this verification, and no more."""
+        if not self.ok:
+            names = ", ".join(c.name for c in self.failed) or "k-anonymity was not checked"
+            return f"Nothing can be claimed of this release (checked: {self.scope}): {names}."
+        left = [check.name for check in self.checks if check.ok is None]
+        if self.k is None:
+            return self._plain_claims([name for name in left if name != "k-anonymity"])
+        held = [f"every published record is identical to at least {several(self.k - 1, 'other')}"]
+        if self["coverage"].ok:
+            held.append("no sample was lost that is not counted as lost")
+        if self["no invention"].ok:
+            held.append("no box reaches beyond what its people did")
+        if self["linkage"].ok:
+            held.append(
+                f"in every trial, true samples of a person fitted {self.k} records or more, or none"
+            )
+        tail = f" Not checked: {', '.join(left)}." if left else ""
+        return f"Checked, {self.scope}: {'; '.join(held)}.{tail}"
+
+    def _plain_claims(self, left: list[str]) -> str:
+        """Say what may be said where no k was promised."""
+        held = ["the files are whole, and count what they hold"]
+        if self["promise"].ok:
+            says = self["promise"].says.rstrip(".")
+            held.append(says[:1].lower() + says[1:])
+        if self["coverage"].ok:
+            held.append("no sample was lost that is not counted as lost")
+        tail = f" Not checked: {', '.join(left)}." if left else ""
+        crowds = self["k-anonymity"].says
+        return f"Checked, {self.scope}: {'; '.join(held)}. k-anonymity: {crowds}{tail}"
+
+    def __getitem__(self, name: str) -> Check:
+        """Give a check by its name."""
+        for check in self.checks:
+            if check.name == name:
+                return check
+        raise KeyError(name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything but the path, which is nobody's business, as plain values for JSON."""
+        return {
+            "ok": self.ok,
+            "k": self.k,
+            "scope": self.scope,
+            "claims": self.claims,
+            "checks": [
+                {"name": c.name, "ok": c.ok, "says": c.says, "figures": dict(c.figures)}
+                for c in self.checks
+            ],
+            "limits": list(self.limits),
+        }
+
+    def lines(self) -> list[str]:
+        """Say everything in lines for a terminal."""
+        mark = {True: "ok", False: "FAILED", None: "not checked"}
+        found = {c.name: mark[c.ok] for c in self.checks}
+        if self.k is None:
+            found["k-anonymity"] = "none"
+        lines = [f"{c.name:<14}{found[c.name]:<13}{c.says}" for c in self.checks]
+        lines += ["", self.claims, "", "What a release like this cannot promise:"]
+        return lines + [f"- {limit}" for limit in self.limits]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())

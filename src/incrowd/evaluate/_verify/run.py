@@ -1,0 +1,260 @@
+"""`verify`: look at a written release as an outsider would, and say what holds.
+
+Nothing here is shared with what makes releases; only reading files is. Checks build on each other:
+where one fails, those that could not mean anything then are not made.
+
+::
+
+    files ──> rows ──> sizes, names, k-anonymity            the release alone
+                │      (and the promise of one without k)
+                │
+                ├──> linkage                                with the original
+                └──> membership, coverage,                  with the original and the private
+                     witness, no invention                  record
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd.data._frame import Frame
+from incrowd.data._manifest import Manifest, read_manifest
+from incrowd.data._trajectories import Trajectories
+from incrowd.errors import ArgumentError, IncrowdError, UnreadableError
+from incrowd.evaluate._verify.alignment import BLOCKS, Beside, lay_beside, match_record, read_record
+from incrowd.evaluate._verify.guarantees import (
+    UNSEEN,
+    check_crowds,
+    check_promise,
+    is_plain,
+    limits_of,
+    unasked,
+)
+from incrowd.evaluate._verify.integrity import (
+    LEAST,
+    check_files,
+    check_k,
+    check_names,
+    check_rows,
+    check_sizes,
+    rows_file,
+)
+from incrowd.evaluate._verify.linkage import check_linkage
+from incrowd.evaluate._verify.result import (
+    LIMITS,
+    NAMES,
+    PROMISED,
+    SEEDED,
+    SPLIT,
+    Check,
+    Verification,
+    failed,
+)
+from incrowd.evaluate._verify.rows import Published, load
+from incrowd.evaluate._verify.truthfulness import (
+    UNCUT,
+    check_boxes,
+    check_coverage,
+    check_membership,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "verify",
+]
+
+
+def verify(
+    path: str | os.PathLike[str],
+    *,
+    original: Trajectories | Callable[[Frame], Trajectories] | None = None,
+    record: str | os.PathLike[str] | Any = None,
+    k: int | None = None,
+    draws: int = 2500,
+    points: int = 10,
+    seed: int | None = None,
+    progress: Callable[..., None] | None = None,
+) -> Verification:
+    """Verify a written release, from its files alone or beside the original.
+
+    The release is only read. What is claimed depends on what was given: with the files alone, that
+    they are whole and every record is shared by k people; with the original, that knowing true
+    samples of a person leaves k records; with the private record as well, that the release is true.
+
+    Parameters
+    ----------
+    path
+        The directory of the release.
+    original
+        The trajectories from which it was made, on the same grid; or a function that is given the
+        grid of the release and reads them.
+    record
+        The private record of who became whom: its Parquet file, or a frame (user, trajectory,
+        person).
+    k
+        How many people must share each record; what the manifest states unless given. Data that
+        was filtered, cloaked, generalised or made noisy promises no k: unless one is given, such
+        a release is verified for what it does promise, and `claims` says that this is no
+        anonymity.
+    draws, points
+        How often an adversary is tried for each number of samples that she knows, and up to how
+        many; she is also tried with everything that there is of a person.
+    seed
+        Makes the trials repeatable.
+    progress
+        Called with the steps done and the number of all.
+
+    Returns
+    -------
+    Verification
+        `ok` tells whether it holds; `checks` what was found, one by one.
+
+    Raises
+    ------
+    UnreadableError
+        If the directory is no release.
+    ArgumentError
+        If no k is known where there must be one, or the original lies on another grid.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> import incrowd
+    >>> from incrowd.data._frame import Frame, laea
+    >>> from incrowd.data._release import write_release
+    >>> box = [np.array([side], np.int32) for side in (0, 2, 0, 3, 10, 15)]
+    >>> pair = incrowd.Trajectories(tuple(box), np.array([0, 1]), Frame(laea(7.5, -5.5)),
+    ...                             crowd=np.array([2], np.int32))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = write_release(f"{folder}/release", pair, method="by hand", settings={"k": 2},
+    ...                       losses={})
+    ...     found = incrowd.verify(f"{folder}/release")
+    >>> found.ok, found.scope
+    (True, 'the files alone')
+    >>> found["k-anonymity"].figures["smallest"]
+    2
+    """
+    if k is not None and k < LEAST:
+        raise ArgumentError(f"k must be at least {LEAST}, not {k!r}; alone, nobody hides")
+    if min(draws, points) < 1:
+        raise ArgumentError(f"draws and points must be at least 1, not {draws!r} and {points!r}")
+    if record is not None and original is None:
+        raise ArgumentError("the private record tells something only beside the original")
+    table = None if record is None else read_record(record)
+    folder = Path(path)
+    manifest = read_manifest(folder)
+    checks = {"files": check_files(folder, manifest)}
+    if not checks["files"].ok:
+        return _verified(folder, manifest, k or 0, checks, "the files are not those released")
+    plain = is_plain(manifest)
+    k = None if plain and k is None else _wanted(manifest, k)
+    steps = _Steps(progress, 1 + (original is not None) + 2 * (table is not None))
+    try:
+        published = _load(folder, manifest, steps)
+    except (IncrowdError, OverflowError) as error:
+        checks["rows"] = failed("rows", f"{error}.", {})
+        return _verified(folder, manifest, k, checks, "the rows cannot be read")
+    checks["rows"] = check_rows(published)
+    if not checks["rows"].ok:
+        return _verified(folder, manifest, k, checks, "the rows are not what they should be")
+    checks["sizes"] = check_sizes(published, manifest, "distinct records" if plain else "crowds")
+    checks["names"] = check_names(published)
+    checks["k-anonymity"] = (
+        check_crowds(published) if k is None else check_k(published, manifest, k)
+    )
+    if plain:
+        checks["promise"] = check_promise(published, manifest)
+    if original is None:
+        return _verified(folder, manifest, k, checks, "needs the original")
+    data = original if isinstance(original, Trajectories) else original(published.frame)
+    beside = lay_beside(published, data)
+    file = rows_file(folder, manifest)
+    how = {"draws": draws, "points": points, "seed": seed}
+    checks |= _compared(beside, table, file, manifest, k, steps, how)
+    return _verified(folder, manifest, k, checks, "needs the private record")
+
+
+def _compared(
+    beside: Beside,
+    table: "pl.DataFrame | None",
+    file: Path,
+    manifest: Manifest,
+    k: int | None,
+    steps: "_Steps",
+    how: dict[str, Any],
+) -> dict[str, Check]:
+    """Make the checks that need the original, and those that need the private record as well."""
+    checks: dict[str, Check] = {}
+    skipped, found = unasked(manifest), None
+    if table is not None:
+        found = match_record(beside, table, steps)
+        checks["membership"] = check_membership(beside, found, file, manifest)
+        if "coverage" not in skipped:
+            checks["coverage"] = check_coverage(beside, found, manifest)
+            checks["witness"], checks["no invention"] = check_boxes(beside, found, manifest, steps)
+    if k is None:
+        skipped["linkage"] = UNSEEN
+    elif "linkage" not in skipped:
+        checks["linkage"] = check_linkage(beside, found, manifest, k, progress=steps, **how)
+    return checks | {
+        name: Check(name, None, f"Not checked ({why}).") for name, why in skipped.items()
+    }
+
+
+class _Steps:
+    """Count what is done; every stage is `BLOCKS` steps."""
+
+    def __init__(self, progress: Callable[..., None] | None, stages: int) -> None:
+        self._progress, self._all, self._done = progress, stages * BLOCKS, 0.0
+
+    def __call__(self, steps: float) -> None:
+        self._done = min(self._done + steps, self._all)
+        if self._progress is not None:
+            self._progress(int(self._done), self._all)
+
+
+def _wanted(manifest: Manifest, k: int | None) -> int:
+    """Give the k to be verified."""
+    settings = manifest.settings
+    if not isinstance(settings, dict):
+        raise UnreadableError("the manifest is damaged: its settings have no names")
+    stated = settings.get("k") if k is None else k
+    if type(stated) is not int:
+        raise ArgumentError(f"the manifest states no k ({stated!r}); say which one to verify")
+    return stated
+
+
+def _load(folder: Path, manifest: Manifest, steps: _Steps) -> Published:
+    """Read the rows on the grid that the manifest names."""
+    grid, sizes = manifest.frame, manifest.sizes
+    if not isinstance(grid, dict) or not isinstance(sizes, dict):
+        raise UnreadableError("the manifest names neither the grid nor the sizes")
+    if grid.keys() != {"crs", "cell", "slot"} or grid["crs"] is None:
+        raise UnreadableError("the manifest does not name the grid: crs, cell and slot")
+    stated = sizes.get("samples")
+    total = stated if isinstance(stated, int) and stated > 0 else 1
+    return load(
+        rows_file(folder, manifest), Frame(**grid), lambda rows: steps(BLOCKS * rows / total)
+    )
+
+
+def _verified(
+    folder: Path, manifest: Manifest, k: int | None, checks: dict[str, Check], why: str
+) -> Verification:
+    """Put the checks in order; say of those not made why."""
+    plain = is_plain(manifest)
+    names = PROMISED if plain else NAMES
+    made = (checks.get(name, Check(name, None, f"Not checked ({why}).")) for name in names)
+    if plain:
+        return Verification(folder, k, tuple(made), (*limits_of(manifest), *_guessed(manifest)))
+    limits, settings = [*LIMITS], manifest.settings
+    if not isinstance(settings, dict) or settings.get("reshape") not in UNCUT:
+        limits.append(SPLIT)
+    return Verification(folder, k, tuple(made), (*limits, *_guessed(manifest)))
+
+
+def _guessed(manifest: Manifest) -> tuple[str, ...]:
+    return () if manifest.names == "random" else (SEEDED,)

@@ -1,0 +1,159 @@
+"""What is in a dataset, at a glance: the figures of the papers' tables of datasets."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.data._frame import Floats
+from incrowd.data._trajectories import Trajectories
+from incrowd.errors import InputError
+
+__all__ = [
+    "Description",
+    "Spread",
+    "describe",
+    "radius_of_gyration",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How a figure is spread over people (or places)."""
+
+    mean: float
+    least: float
+    quarter: float
+    median: float
+    three_quarters: float
+    most: float
+
+    @classmethod
+    def of(cls, values: npt.NDArray[Any]) -> "Spread":
+        """Take mean and quartiles; the quantiles are values that occur."""
+        cuts = np.quantile(values, (0, 0.25, 0.5, 0.75, 1), method="inverted_cdf")
+        return cls(float(np.mean(values)), *(float(cut) for cut in cuts))
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What is in a dataset.
+
+    Attributes
+    ----------
+    people, samples
+        How many.
+    start, end
+        When the first slot starts and the last one ends (ISO 8601, UTC).
+    days
+        The time between, in days.
+    width_km, height_km, area_km2
+        The smallest rectangle of the grid around all samples.
+    cell_m, slot_s, crs
+        The grid.
+    places
+        How many different places (antennas, venues, zones; cells where the data names none).
+    places_are
+        "places" if the data names places, "cells" if not.
+    per_person_hour
+        Samples, per person and hour of the time between start and end.
+    samples_a_person, gyration_km, places_a_person, people_a_place
+        How these are spread. The radius of gyration is the root of the mean squared distance of a
+        person's samples to their mean (GLOVE 2021, footnote 4).
+    """
+
+    people: int
+    samples: int
+    start: str
+    end: str
+    days: float
+    width_km: float
+    height_km: float
+    area_km2: float
+    cell_m: float
+    slot_s: int
+    crs: str | None
+    places: int
+    places_are: str
+    per_person_hour: float
+    samples_a_person: Spread
+    gyration_km: Spread
+    places_a_person: Spread
+    people_a_place: Spread
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give everything as plain values, for JSON."""
+        return asdict(self)
+
+
+def describe(data: Trajectories) -> Description:
+    """Describe a dataset.
+
+    Examples
+    --------
+    >>> import incrowd
+    >>> about = incrowd.describe(incrowd.synthesize("city", users=50, seed=7))
+    >>> about.people, round(about.days)
+    (50, 14)
+    """
+    if data.samples == 0:
+        raise InputError("there is nothing to describe: no samples are left")
+    frame = data.frame
+    first, last = int(data.t0.min()), int(data.t1.max())
+    width = (int(data.x1.max()) - int(data.x0.min())) * frame.cell / 1000
+    height = (int(data.y1.max()) - int(data.y0.min())) * frame.cell / 1000
+    hours = (last - first) * frame.slot / 3600
+    a_person, a_place = _shared_places(data)
+    return Description(
+        people=int(data.crowd.sum()),
+        samples=data.samples,
+        start=f"{frame.times(first)}Z",
+        end=f"{frame.times(last)}Z",
+        days=hours / 24,
+        width_km=width,
+        height_km=height,
+        area_km2=width * height,
+        cell_m=frame.cell,
+        slot_s=frame.slot,
+        crs=frame.crs,
+        places=len(a_place),
+        places_are="cells" if data.place is None else "places",
+        per_person_hour=data.samples / len(data) / hours,
+        samples_a_person=Spread.of(data.lengths()),
+        gyration_km=Spread.of(radius_of_gyration(data) / 1000),
+        places_a_person=Spread.of(a_person),
+        people_a_place=Spread.of(a_place),
+    )
+
+
+def radius_of_gyration(data: Trajectories) -> Floats:
+    """Give each person's radius of gyration in metres; not a number where there are no samples."""
+    total = np.zeros(len(data))
+    person, count = data.person(), data.lengths()
+    with np.errstate(invalid="ignore"):
+        for start, end in ((data.x0, data.x1), (data.y0, data.y1)):
+            middle = (start.astype(np.float64) + end) / 2
+            mean = np.bincount(person, middle, len(data)) / count
+            total += np.bincount(person, (middle - mean[person]) ** 2, len(data)) / count
+    return np.sqrt(total) * data.frame.cell
+
+
+def _shared_places(data: Trajectories) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Count the different places of each person, and the people of each place."""
+    if data.place is None:
+        x, y = data.x0.astype(np.int64), data.y0.astype(np.int64)
+        code = (x - x.min()) * (int(y.max()) - int(y.min()) + 1) + (y - y.min())
+    else:
+        code = data.place.astype(np.int64) - int(data.place.min())
+    reach = int(code.max()) + 1
+    if reach * len(data) >= 2**63:
+        _, code = np.unique(code, return_inverse=True)
+        reach = int(code.max()) + 1
+    # One sort of (person, place) pairs answers both questions.
+    pairs = np.sort(data.person() * np.int64(reach) + code)
+    pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])]
+    a_person = np.bincount(pairs // reach, minlength=len(data))
+    places = np.sort(pairs % reach)
+    edges = np.flatnonzero(np.concatenate([[True], places[1:] != places[:-1], [True]]))
+    return a_person, np.diff(edges)

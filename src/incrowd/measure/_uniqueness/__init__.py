@@ -1,0 +1,9 @@
+"""How few points are one person's alone (the paper of 2016).
+
+::
+
+    encoding         points as numbers, by place, time or both
+    inverted_index   who has which point
+    estimate         random, most frequent and all sub-traces; for users
+    exhaustive       all sub-traces of one and two points, exactly
+"""

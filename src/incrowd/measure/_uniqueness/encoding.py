@@ -1,0 +1,329 @@
+"""Traces: the distinct points of each person, as one flat array of codes.
+
+A point is a place and a slot of time (spatio-temporal), a place (spatial), or a slot (temporal);
+section 3.2 of *Uniqueness Assessment of Human Mobility on Multi-Sensor Datasets*, 2016. Each gets
+one 64-bit number, so that whoever compares traces compares numbers::
+
+    Visits ──> codes (place and slot in one number) ──> sorted, distinct in each person ──> Points
+                                                            │
+                                  places, or slots alone <──┘ (`kinds_of`: sorted once for all)
+
+How often a point occurs is how much of what is finer it stands for: visits of the input behind
+each spatio-temporal point, slots behind a place, places behind a slot.
+
+How places are spread over people, and people over places (figure 3 of the paper of 2016).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd._arguments import is_whole
+from incrowd._numba import Ints, compiled
+from incrowd._parallel import on_threads
+from incrowd.data._visits import Visits
+from incrowd.errors import ArgumentError, InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "KINDS",
+    "Points",
+    "beside",
+    "exceeding",
+    "kind_of",
+    "kinds_of",
+    "people_at",
+    "places_of",
+    "points_of",
+    "whole_number",
+]
+
+
+KINDS = ("spatio_temporal", "spatial", "temporal")
+SPATIO_TEMPORAL, SPATIAL, TEMPORAL = range(3)
+BLOCK = 1024
+"""How many people are laid out at a time."""
+ROOM = 2**62
+"""Codes must stay below this, so that differences do not overflow."""
+Counts = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """The distinct points of each person, sorted by code.
+
+    Attributes
+    ----------
+    code, weight
+        The number of each point, and how often it occurs.
+    cuts
+        Where the points of each person start, sensor by sensor, and where the last ones end: those
+        of person i and sensor j start at ``cuts[i * sensors + j]``.
+    sensors
+        How many sensors there are: 1, unless traces of several were put side by side.
+    people
+        The identifiers of the people.
+    absent
+        How many more people there are, who lack a sensor.
+    """
+
+    code: Ints
+    weight: Counts
+    cuts: Ints
+    sensors: int
+    people: "pl.Series"
+    absent: int = 0
+
+    def __len__(self) -> int:
+        return (len(self.cuts) - 1) // self.sensors
+
+    @property
+    def offsets(self) -> Ints:
+        """Where each person's points start, whatever the sensor."""
+        return self.cuts[:: self.sensors]
+
+    def lengths(self) -> Ints:
+        """Give how many points each person has of each sensor, a row a person."""
+        return np.diff(self.cuts).reshape(-1, self.sensors)
+
+
+def points_of(
+    visits: Visits, kind: str = "spatio_temporal", *, precision: int = 1, met: int = 3,
+    threads: int = 1,
+) -> Points:  # fmt: skip
+    """Lay out the trace of each person.
+
+    Parameters
+    ----------
+    visits
+        Who was where, and when.
+    kind
+        ``"spatio_temporal"``, ``"spatial"`` (the set of places), or ``"temporal"`` (the slots in
+        which enough places were met).
+    precision
+        How many units of the visits' time make a slot.
+    met
+        How many places must be met in a slot for it to be in a temporal trace: 3 antennas or
+        access points say that somebody moved; 1 POI says that she was in one.
+    threads
+        How many threads to use.
+    """
+    which = kind_of(kind)
+    points, width = _places_and_slots(visits, precision, met, threads)
+    return _alone(points, which, width, int(met), threads) if which else points
+
+
+def kinds_of(
+    visits: Visits, *, precision: int = 1, met: int = 3, threads: int = 1
+) -> Iterator[tuple[str, Points]]:
+    """Lay out the traces of every kind, one kind after another; the visits are sorted once.
+
+    Each kind is that of `points_of`.
+    """
+    points, width = _places_and_slots(visits, precision, met, threads)
+    for which, kind in enumerate(KINDS):
+        yield kind, _alone(points, which, width, int(met), threads) if which else points
+
+
+def _places_and_slots(visits: Visits, precision: int, met: int, threads: int) -> tuple[Points, int]:
+    """Lay out spatio-temporal traces; give by how much the codes of a slot are apart."""
+    whole_number("precision", precision)
+    whole_number("met", met)
+    if not len(visits.place):
+        raise InputError("there are no visits")
+    place, first, width = _narrow(visits, int(precision))
+    code, weight = np.empty(len(place), np.int64), np.empty(len(place), np.int32)
+    number = np.zeros(len(visits), np.int64)
+
+    def lay(start: int) -> None:
+        _lay_out(
+            place, visits.time, visits.offsets[start : start + BLOCK + 1], int(precision),
+            first, width, code, weight, number[start : start + BLOCK],
+        )  # fmt: skip
+
+    for _ in on_threads(threads, lay, range(0, len(visits), BLOCK)):
+        pass
+    return _closed(code, weight, visits.offsets, number, visits.people), width
+
+
+def _alone(points: Points, kind: int, width: int, met: int, threads: int) -> Points:
+    """Give the traces of places alone, or of slots alone."""
+    code, weight = points.code.copy(), points.weight.copy()
+    number = np.zeros(len(points), np.int64)
+
+    def lay(start: int) -> None:
+        cuts = points.cuts[start : start + BLOCK + 1]
+        _take_apart(cuts, width, kind, met, code, weight, number[start : start + BLOCK])
+
+    for _ in on_threads(threads, lay, range(0, len(points), BLOCK)):
+        pass
+    return _closed(code, weight, points.cuts, number, points.people)
+
+
+def _closed(code: Ints, weight: Counts, offsets: Ints, number: Ints, people: "pl.Series") -> Points:
+    """Give points that lie at the start of each person's room, without what is between them."""
+    cuts = np.concatenate([[0], np.cumsum(number)])
+    _close_ranks(code, weight, offsets, cuts)
+    size = int(cuts[-1])
+    return Points(code[:size], weight[:size], cuts, 1, people)
+
+
+def beside(traces: Mapping[str, Points]) -> Points:
+    """Put traces of several sensors side by side, for the people who have all of them.
+
+    Codes of different sensors are kept apart; people are matched by their identifiers.
+    """
+    import polars as pl
+
+    names = [points.people.cast(pl.String) for points in traces.values()]
+    shared = names[0].filter(names[0].is_in(set.intersection(*(set(one) for one in names))))
+    codes, weights, lengths, base = [], [], [], 0
+    for points, own in zip(traces.values(), names, strict=True):
+        order = pl.DataFrame({"user": shared}).join(
+            pl.DataFrame({"user": own, "at": np.arange(len(own))}), on="user", how="left",
+            maintain_order="left",
+        )["at"].to_numpy()  # fmt: skip
+        low, high = (int(points.code.min()), int(points.code.max())) if len(points.code) else (0, 0)
+        if base + high - low >= ROOM:
+            raise InputError("the places and times of these sensors are too many to be counted")
+        codes.append([points.code[points.cuts[i] : points.cuts[i + 1]] - low + base for i in order])
+        weights.append([points.weight[points.cuts[i] : points.cuts[i + 1]] for i in order])
+        lengths.append(np.diff(points.cuts)[order])
+        base += high - low + 1
+    cuts = np.concatenate([[0], np.cumsum(np.stack(lengths, axis=1).reshape(-1))])
+    code = [part for person in zip(*codes, strict=True) for part in person]
+    weight = [part for person in zip(*weights, strict=True) for part in person]
+    return Points(
+        np.concatenate([np.zeros(0, np.int64), *code]),
+        np.concatenate([np.zeros(0, np.int32), *weight]),
+        cuts.astype(np.int64),
+        len(traces),
+        shared,
+        len(set().union(*names)) - len(shared),
+    )
+
+
+def whole_number(name: str, value: object, least: int = 1) -> None:
+    """Refuse what is no whole number, or one that no dataset needs."""
+    if not is_whole(value):
+        raise ArgumentError(f"{name} is a whole number of at least {least}, not {value!r}")
+    if not least <= value < 2**53:
+        raise ArgumentError(f"{name} is at least {least} and below 2**53, not {value!r}")
+
+
+def kind_of(kind: str) -> int:
+    """Give the number of a kind of trace."""
+    if kind not in KINDS:
+        raise ArgumentError(f"a kind of trace is one of {', '.join(KINDS)}, not {kind!r}")
+    return KINDS.index(kind)
+
+
+def _narrow(visits: Visits, precision: int) -> tuple[Ints, int, int]:
+    """Give places from 0, the first slot, and by how much a slot's codes are apart."""
+    place, time = visits.place, visits.time
+    low, high = int(place.min()), int(place.max())
+    first, last = int(time.min()) // precision, int(time.max()) // precision
+    if (high - low + 1) * (last - first + 1) >= ROOM:
+        # Numbers as far apart as cells of a whole continent, over years: count those that occur.
+        distinct, place = np.unique(place, return_inverse=True)
+        low, high = 0, len(distinct) - 1
+        if (high + 1) * (last - first + 1) >= ROOM:
+            raise InputError("times are too far apart to be counted; use longer slots")
+    return (place if low == 0 else place - low).astype(np.int64), first, high - low + 1
+
+
+@compiled
+def _lay_out(
+    place: Ints,
+    time: Ints,
+    offsets: Ints,
+    precision: int,
+    first: int,
+    width: int,
+    code: Ints,
+    weight: Counts,
+    number: Ints,
+) -> None:
+    """Write the points of some people where their visits start; count them."""
+    for person in range(len(offsets) - 1):
+        start, end = offsets[person], offsets[person + 1]
+        mine = code[start:end]
+        for i in range(end - start):
+            mine[i] = (time[start + i] // precision - first) * width + place[start + i]
+        mine.sort()
+        number[person] = _distinct(mine, weight[start:end])
+
+
+@compiled
+def _take_apart(
+    cuts: Ints, width: int, kind: int, met: int, code: Ints, weight: Counts, number: Ints
+) -> None:
+    """Make points of some people places alone, or slots alone; count them."""
+    for person in range(len(cuts) - 1):
+        start, end = cuts[person], cuts[person + 1]
+        mine, times = code[start:end], weight[start:end]
+        if kind == SPATIAL:
+            for i in range(len(mine)):
+                mine[i] %= width
+            mine.sort()
+            number[person] = _distinct(mine, times)
+            continue
+        for i in range(len(mine)):
+            mine[i] //= width
+        kept = 0
+        for i in range(_distinct(mine, times)):
+            if times[i] >= met:
+                mine[kept], times[kept] = mine[i], times[i]
+                kept += 1
+        number[person] = kept
+
+
+@compiled
+def _distinct(codes: Ints, weight: Counts) -> int:
+    """Leave one of each of some codes in order, counted; give how many are left."""
+    used = 0
+    for i in range(len(codes)):
+        if used == 0 or codes[used - 1] != codes[i]:
+            codes[used], weight[used] = codes[i], 0
+            used += 1
+        weight[used - 1] += 1
+    return used
+
+
+@compiled
+def _close_ranks(code: Ints, weight: Counts, offsets: Ints, cuts: Ints) -> None:
+    """Move everybody's points to where the points before end."""
+    for person in range(len(cuts) - 1):
+        for i in range(cuts[person + 1] - cuts[person]):
+            code[cuts[person] + i] = code[offsets[person] + i]
+            weight[cuts[person] + i] = weight[offsets[person] + i]
+
+
+def places_of(places: "Points") -> Ints:
+    """Count the places of each person, of a spatial trace."""
+    return np.diff(places.cuts)
+
+
+def people_at(places: "Points") -> Ints:
+    """Count the people of each place."""
+    _, people = np.unique(places.code, return_counts=True)
+    return people.astype(np.int64)
+
+
+def exceeding(counts: Ints, values: Ints) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Give the share of counts above each value: the complementary distribution, P(X > x).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> exceeding(np.array([1, 1, 3, 7]), np.array([0, 1, 5])).tolist()
+    [1.0, 0.5, 0.25]
+    """
+    if not len(counts):
+        return np.zeros(len(values))
+    return 1 - np.searchsorted(np.sort(counts), values, side="right") / len(counts)

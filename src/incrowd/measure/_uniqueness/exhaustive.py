@@ -1,0 +1,129 @@
+"""Every sub-trace of one or two points: how many of each person nobody else has, exactly.
+
+For a pair of points there is no need to look at the pair: whoever shares two points or more with a
+person has all pairs of these. So everybody with whom she shares points is met once, and the pairs
+of what they share are marked in a table; those that are not marked are unique.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd._numba import Ints, compiled, inner
+from incrowd._parallel import on_threads
+from incrowd.errors import InputError
+from incrowd.measure._uniqueness.encoding import Points
+from incrowd.measure._uniqueness.inverted_index import holders_of
+
+__all__ = [
+    "all_subtraces",
+]
+
+
+CHEAP = 2 * 10**10
+"""How often people may share a point with somebody; beyond that, all pairs are not cheap."""
+BLOCK = 64
+PAIR = 2
+
+
+def all_subtraces(
+    traces: Points, most: int, threads: int, tell: Callable[[int, int], None]
+) -> tuple[Ints, Ints]:
+    """Count the points and, if `most` is 2, the pairs of points of each person that are unique."""
+    people = len(traces)
+    holders = holders_of(traces, np.unique(traces.code), threads)
+    size = np.diff(holders.cuts).astype(object)
+    shared = int(size @ size) if len(size) else 0
+    if most == PAIR and shared > CHEAP:
+        raise InputError(
+            f"people share a point with somebody {shared:,} times, so that trying all pairs of "
+            "points is not cheap; draw some of each person instead (probabilistic, with each=100)"
+        )
+    alone, pairs = np.zeros(people, np.int64), np.zeros(people, np.int64)
+    index = np.searchsorted(holders.wanted, traces.code)
+
+    def work(first: int) -> int:
+        last = min(first + BLOCK, people)
+        _count(
+            index, traces.cuts, holders.person, holders.cuts, most == PAIR, first, last,
+            alone, pairs,
+        )  # fmt: skip
+        return last
+
+    for done in on_threads(threads, work, range(0, people, BLOCK)):
+        tell(done, people)
+    return alone, pairs
+
+
+@inner
+def _meet(
+    who: int, mine: Ints, person: NDArray[np.int32], lists: Ints, shared: Ints, others: Ints
+) -> int:
+    """Count the points that others share; list these people, and give how many there are."""
+    met = 0
+    for point in mine:
+        for other in person[lists[point] : lists[point + 1]]:
+            if shared[other] == 0 and other != who:
+                others[met] = other
+                met += 1
+            shared[other] += 1
+    shared[who] = 0
+    return met
+
+
+@inner
+def _gather(
+    mine: Ints, person: NDArray[np.int32], lists: Ints, shared: Ints, room: Ints, points: Ints
+) -> None:
+    """Write down which points each of the others shares, side by side."""
+    for i in range(len(mine)):
+        for other in person[lists[mine[i]] : lists[mine[i] + 1]]:
+            if shared[other]:
+                points[room[other]] = i
+                room[other] += 1
+
+
+@inner
+def _mark(theirs: Ints, known: NDArray[np.bool_]) -> None:
+    """Mark all pairs of points that somebody else has."""
+    for a in range(len(theirs)):
+        for b in range(a):
+            known[theirs[a], theirs[b]] = True
+
+
+@compiled
+def _count(
+    index: Ints,
+    cuts: Ints,
+    person: NDArray[np.int32],
+    lists: Ints,
+    both: bool,  # noqa: FBT001
+    first: int,
+    last: int,
+    alone: Ints,
+    pairs: Ints,
+) -> None:
+    """Count for some people."""
+    people = len(cuts) - 1
+    shared, room = np.zeros(people, np.int64), np.zeros(people, np.int64)
+    others = np.empty(people, np.int64)
+    for who in range(first, last):
+        mine = index[cuts[who] : cuts[who + 1]]
+        total, size = 0, len(mine)
+        for point in mine:
+            alone[who] += lists[point + 1] - lists[point] == 1
+            total += lists[point + 1] - lists[point]
+        if not both:
+            continue
+        met = _meet(who, mine, person, lists, shared, others)
+        points, start = np.empty(total, np.int64), 0
+        for other in others[:met]:
+            room[other] = start
+            start += shared[other]
+        _gather(mine, person, lists, shared, room, points)
+        known = np.zeros((size, size), np.bool_)
+        for other in others[:met]:
+            _mark(points[room[other] - shared[other] : room[other]], known)
+            shared[other] = 0
+        pairs[who] = size * (size - 1) // 2 - known.sum()

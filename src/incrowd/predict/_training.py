@@ -1,0 +1,220 @@
+"""What a model learns from: mobility features, and the risk that attacks found (section 4.3).
+
+Classes of risk: the six intervals that the paper of 2017 sorts people into (section 4.3).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from incrowd._numba import Floats, Ints
+from incrowd.attack._attacks import ATTACKS, Attack, as_fraction, attacks_of
+from incrowd.attack._risk import risk
+from incrowd.data._visits import visits
+from incrowd.errors import ArgumentError, InputError
+from incrowd.measure._features import FEATURES, features, refuse_others
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.data._frame import Frame
+    from incrowd.data._trajectories import Trajectories
+
+__all__ = [
+    "CLASSES",
+    "HIGHEST",
+    "Grid",
+    "Training",
+    "levels",
+    "settings_of",
+    "table_of",
+    "training_sets",
+]
+
+
+ENDS = np.array([0.0, 0.1, 0.2, 0.3, 0.5, 1.0])
+CLASSES = ("[0]", "(0, 0.1]", "(0.1, 0.2]", "(0.2, 0.3]", "(0.3, 0.5]", "(0.5, 1]")
+"""By level. A person of the dataset is never in the first: she fits what is known of her."""
+HIGHEST = len(CLASSES) - 1
+
+
+def levels(risk: ArrayLike) -> NDArray[np.int64]:
+    """Give the level of each risk: the index of its class in `CLASSES`.
+
+    Examples
+    --------
+    >>> levels([1.0, 0.5, 1.0, 0.25, 0.03]).tolist()
+    [5, 4, 5, 3, 1]
+    """
+    values = np.asarray(risk, np.float64)
+    if not np.all((values >= 0) & (values <= 1)):  # also refuses what is no number
+        raise InputError("a risk is a number from 0 to 1")
+    return np.searchsorted(ENDS, values)
+
+
+KS = (2, 3, 4, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """What places and times are in a dataset; features and risk mean another thing in others."""
+
+    cell: float
+    slot: int
+    places: bool
+    """Whether places are those of the input; cells, otherwise."""
+
+    @classmethod
+    def of(cls, data: "Trajectories") -> "Grid":
+        """Give that of a dataset."""
+        frame: Frame = data.frame
+        return cls(float(frame.cell), int(frame.slot), data.place is not None)
+
+    def __str__(self) -> str:
+        where = "places of the input, " if self.places else ""
+        return f"{where}cells of {self.cell:g} m and slots of {self.slot} s"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Training:
+    """A training set: the features of everybody, and her risk under one attack.
+
+    Attributes
+    ----------
+    attack, k, settings
+        What was known.
+    people
+        Whom the rows are of.
+    features
+        A row for each person, a column for each of `incrowd.measure._features.FEATURES`.
+    risk
+        One for each person: exact.
+    grid
+        What places and times were.
+    """
+
+    attack: str
+    k: int
+    settings: dict[str, Any]
+    people: "pl.Series"
+    features: Floats
+    risk: Floats
+    grid: Grid
+
+    @property
+    def levels(self) -> Ints:
+        """The class of each risk, as an index of `incrowd.predict.CLASSES`."""
+        return levels(self.risk)
+
+    def __len__(self) -> int:
+        return len(self.risk)
+
+    def __repr__(self) -> str:
+        return f"Training({self.attack}, k={self.k}, {len(self):,} people)"
+
+
+def training_sets(
+    data: "Trajectories",
+    attack: str | Attack | Iterable[str | Attack] | None = None,
+    k: int | Sequence[int] = KS,
+    *,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **settings: Any,
+) -> list[Training]:
+    """Attack everybody, and put the risk beside the mobility features.
+
+    Parameters
+    ----------
+    data
+        Trajectories of people.
+    attack
+        One attack or several; all nine, unless given. With k from 2 to 5 these are the 33
+        experiments of the paper.
+    k
+        How many points are known.
+    threads
+        How many threads to use; all cores, unless given.
+    progress
+        Called with the number of people attacked, and of all (times attacks).
+    settings
+        Of the attacks, as for `incrowd.risk`.
+
+    Returns
+    -------
+    list of Training
+        One for each attack and k; home_work has one k only.
+
+    Examples
+    --------
+    >>> import incrowd
+    >>> cars = incrowd.synthesize("pisa", users=50, seed=1)
+    >>> training_sets(cars, ["visit", "home_work"], [2, 3])
+    [Training(visit, k=2, 50 people), Training(visit, k=3, 50 people), \
+Training(home_work, k=2, 50 people)]
+    """
+    refuse_others(data)
+    attacks = attacks_of(list(ATTACKS) if attack is None else attack, settings)
+    names = [one.name for one in attacks]
+    if len(set(names)) < len(names):
+        raise ArgumentError("an attack is named twice; a training set is known by its name")
+    several = list(k) if isinstance(k, Iterable) else [k]
+    found = risk(visits(data), attacks, several, threads=threads, progress=progress)
+    table = table_of(features(data, threads=threads))
+    grid = Grid.of(data)
+    known = {one.name: settings_of(one) for one in attacks}
+    return [
+        Training(
+            one["attack"][0],
+            one["k"][0],
+            known[one["attack"][0]],
+            data.people,
+            table,
+            one["risk"].to_numpy(),
+            grid,
+        )
+        for one in found.partition_by("attack", "k", maintain_order=True)
+    ]
+
+
+def settings_of(attack: Attack) -> dict[str, Any]:
+    """Give the settings of an attack as a file can hold them: what is no whole number, as text.
+
+    A tolerance is written in one way, whatever it was given as: 0.1, "0.10" and 1/10 are the same.
+
+    Examples
+    --------
+    >>> from incrowd.attack._attacks import Probability
+    >>> settings_of(Probability("0.10"))
+    {'tolerance': '0.1', 'relative': False}
+    """
+    own: dict[str, Any] = {}
+    for each in fields(attack):
+        value = getattr(attack, each.name)
+        if isinstance(value, np.integer):
+            value = int(value)
+        if each.name == "tolerance" and value is not None:
+            value = _as_text(value)
+        plain = value is None or isinstance(value, bool | int)
+        own[each.name] = value if plain else str(value)
+    return own
+
+
+def _as_text(tolerance: Any) -> str:
+    """Write a tolerance as a decimal where that says it all, and as a fraction otherwise."""
+    try:
+        exact = as_fraction(tolerance)
+    except ArgumentError:  # of an attack of one's own, which takes something else for one
+        return str(tolerance)
+    decimal = Decimal(exact.numerator) / Decimal(exact.denominator)
+    return format(decimal.normalize(), "f") if Fraction(decimal) == exact else str(exact)
+
+
+def table_of(frame: "pl.DataFrame") -> Floats:
+    """Give the features as rows of numbers."""
+    return np.ascontiguousarray(frame.select(list(FEATURES)).to_numpy())

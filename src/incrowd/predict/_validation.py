@@ -1,0 +1,342 @@
+"""Testing what was learned on people who were not learned from (section 5).
+
+The paper's experiments: every attack and k, in one area, in another, and from each to the other.
+
+Table 2 has accuracy and F of 33 configurations in two areas, tested by cross-validation and by
+transfer both ways; table 3 the importance of features over all of them.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from incrowd._arguments import is_whole
+from incrowd._numba import Ints
+from incrowd._parallel import cores, on_threads
+from incrowd.errors import ArgumentError, InputError
+from incrowd.predict._model import TASKS, Model, fit, learn, named
+from incrowd.predict._scores import Scores, Values
+from incrowd.predict._training import Training, levels
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "Experiment",
+    "baseline",
+    "cross_validate",
+    "experiments",
+    "hold_out",
+    "importances",
+    "refuse_few",
+    "refuse_share",
+    "refuse_unlike",
+    "scored",
+    "transfer",
+]
+
+
+FOLDS = 10
+
+
+def cross_validate(
+    training: Training,
+    learner: str = "forest",
+    task: str = TASKS[0],
+    *,
+    folds: int = FOLDS,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Scores | Values:
+    """Predict each fold of the people by what is learned from the other folds.
+
+    Folds are drawn at random, and have as equal shares of every class as can be.
+
+    Parameters
+    ----------
+    training
+        Features and risks.
+    learner
+        ``"forest"``, ``"extra_trees"`` or ``"boosting"``.
+    task
+        ``"classes"`` of risk, or ``"values"``.
+    folds
+        How many parts.
+    seed
+        Makes it repeatable.
+    threads
+        How many threads to use; all cores, unless given. The result is the same.
+    progress
+        Called with the number of folds done, and of all.
+
+    Returns
+    -------
+    Scores or Values
+        Of the predictions for everybody.
+
+    Examples
+    --------
+    >>> import incrowd
+    >>> cars = incrowd.synthesize("pisa", users=200, seed=1)
+    >>> [training] = incrowd.predict.training_sets(cars, "location", 2)
+    >>> incrowd.predict.cross_validate(training).accuracy > 0.6
+    True
+    """
+    named(learner, task, seed)
+    fold = folds_of(training.levels, folds, seed)
+    target = _target(training, task)
+
+    def one(number: int) -> tuple[int, Any]:
+        mine = fold == number
+        trees = fit(learner, task, training.features[~mine], target[~mine], seed)
+        return number, trees.tell(training.features[mine])
+
+    guess = np.empty_like(target)
+    for done, (number, found) in enumerate(
+        on_threads(cores(threads), one, range(folds), warm=True), 1
+    ):
+        guess[fold == number] = found
+        if progress:
+            progress(done, folds)
+    return scored(training, task, guess)
+
+
+def hold_out(
+    training: Training,
+    learner: str = "forest",
+    task: str = TASKS[0],
+    *,
+    share: float = 0.3,
+    seed: int = 0,
+) -> Scores | Values:
+    """Predict a random share of the people by what is learned from the others.
+
+    Every class has the same share in both, as far as can be. The other parameters are those of
+    `cross_validate`.
+    """
+    named(learner, task, seed)
+    refuse_share(share)
+    order = _dealt(training.levels, seed)
+    # Taken evenly from people in order of their class.
+    held = np.zeros(len(training), bool)
+    turns = np.floor(np.arange(len(order) + 1) * share)
+    held[order[np.diff(turns) > 0]] = True
+    if held.all() or not held.any():
+        raise InputError(f"{len(training)} people cannot be divided; take more, or another share")
+    target = _target(training, task)
+    trees = fit(learner, task, training.features[~held], target[~held], seed)
+    return scored(training, task, trees.tell(training.features[held]), held)
+
+
+def transfer(
+    training: Training,
+    elsewhere: Training,
+    learner: str = "forest",
+    task: str = TASKS[0],
+    *,
+    seed: int = 0,
+) -> Scores | Values:
+    """Predict the people of another area by what is learned in one.
+
+    `elsewhere` must be of the same attack and k.
+    """
+    named(learner, task, seed)
+    refuse_unlike(training, elsewhere)
+    trees = fit(learner, task, training.features, _target(training, task), seed)
+    return scored(elsewhere, task, trees.tell(elsewhere.features))
+
+
+def refuse_unlike(one: Training, other: Training) -> None:
+    """Refuse training sets of different attacks, or in which things mean something else."""
+    if (one.attack, one.k) != (other.attack, other.k):
+        raise ArgumentError(f"{one} and {other} are not of the same attack")
+    if one.settings != other.settings:
+        raise ArgumentError(f"{one} has settings {one.settings}, and the other {other.settings}")
+    if one.grid != other.grid:
+        raise InputError(
+            f"one area has {one.grid}, the other {other.grid}; features and risk do not "
+            "mean the same in both"
+        )
+
+
+def baseline(training: Training, *, seed: int = 0) -> Scores:
+    """Guess classes at random, by the shares that they have; learn nothing from the features."""
+    named("forest", seed=seed)
+    rng = np.random.Generator(np.random.PCG64(seed))
+    actual = training.levels
+    return Scores.of(actual, rng.choice(actual, len(actual)))
+
+
+def folds_of(actual: Ints, folds: int, seed: int) -> Ints:
+    """Deal people out to folds, class by class."""
+    refuse_few(folds, len(actual))
+    fold = np.empty(len(actual), np.int64)
+    fold[_dealt(actual, seed)] = np.arange(len(actual)) % folds
+    return fold
+
+
+def refuse_few(folds: int, people: int | None = None) -> None:
+    """Refuse what is no number of folds, or more than there are people."""
+    if not is_whole(folds) or folds < 2:  # noqa: PLR2004
+        raise ArgumentError(f"folds is {folds!r}; it is a whole number, and at least 2")
+    if people is not None and people < folds:
+        raise InputError(f"{people} people are too few for {folds} folds")
+
+
+def refuse_share(share: float) -> None:
+    """Refuse what is no share of people that could be held out."""
+    number = isinstance(share, int | float | np.number) and not isinstance(share, bool)
+    if not number or not 0 < share < 1:
+        raise ArgumentError(f"the share that is held out is {share!r}; it lies between 0 and 1")
+
+
+def _dealt(actual: Ints, seed: int) -> Ints:
+    """Give people in order of their class, at random within each."""
+    rng = np.random.Generator(np.random.PCG64(seed))
+    return np.lexsort((rng.permutation(len(actual)), actual))
+
+
+def _target(training: Training, task: str) -> Any:
+    return training.levels if task == "classes" else training.risk
+
+
+def scored(training: Training, task: str, guess: Any, part: Any = slice(None)) -> Scores | Values:
+    """Score predictions for the people of a training set, or for a part of them."""
+    if task == "classes":
+        return Scores.of(training.levels[part], guess)
+    risk = training.risk[part]
+    squares = float(((risk - guess) ** 2).mean())
+    variance = float(risk.var())
+    return Values(
+        r2=1 - squares / variance if variance else float("nan"),
+        error=float(np.abs(risk - guess).mean()),
+        squared=squares**0.5,
+        classes=Scores.of(training.levels[part], levels(guess)),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Experiment:
+    """One configuration: what was learned of it in each area, and how good that is.
+
+    Attributes
+    ----------
+    attack, k
+        The configuration.
+    within
+        Cross-validation in each area, or a share that was held out.
+    guessed
+        The baseline in each area: classes guessed by their shares.
+    across
+        From each area to the other, if there are two: from the first, and from the second.
+    models
+        Learned from the whole of each area.
+    """
+
+    attack: str
+    k: int
+    within: tuple[Scores | Values, ...]
+    guessed: tuple[Scores, ...]
+    across: tuple[Scores | Values, ...]
+    models: tuple[Model, ...]
+
+
+def experiments(
+    areas: Sequence[Sequence[Training]],
+    learner: str = "forest",
+    task: str = TASKS[0],
+    *,
+    folds: int = FOLDS,
+    held_out: float | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Iterator[Experiment]:
+    """Learn every configuration in one area or in two, and test it.
+
+    Parameters
+    ----------
+    areas
+        For each area its training sets, of the same attacks and k in the same order.
+    learner
+        ``"forest"``, ``"extra_trees"`` or ``"boosting"``.
+    task
+        ``"classes"`` of risk, or ``"values"``.
+    folds
+        Of cross-validation.
+    held_out
+        If given, this share of the people is predicted by what is learned from the others, and
+        there are no folds.
+    seed
+        Makes it repeatable.
+    threads
+        How many threads to use; all cores, unless given.
+    progress
+        Called with the number of configurations done, and of all.
+
+    Returns
+    -------
+    iterator of Experiment
+        One for each configuration, as soon as it is done.
+    """
+    named(learner, task, seed)
+    if len(areas) not in (1, 2):
+        raise ArgumentError(f"there are {len(areas)} areas; experiments take one or two")
+    if len({len(area) for area in areas}) > 1:
+        raise ArgumentError("the areas were not attacked in the same ways")
+    for sets in zip(*areas, strict=True):
+        refuse_unlike(sets[0], sets[-1])
+        if held_out is None:
+            refuse_few(folds, min(len(one) for one in sets))
+    how: dict[str, Any] = {"folds": folds, "threads": threads}
+    if held_out is not None:
+        refuse_share(held_out)
+        how = {"share": held_out}
+    return _experiments(areas, learner, task, how | {"seed": seed}, progress)
+
+
+def _experiments(
+    areas: Sequence[Sequence[Training]],
+    learner: str,
+    task: str,
+    how: dict[str, Any],
+    progress: Callable[[int, int], None] | None,
+) -> Iterator[Experiment]:
+    """Make experiments one by one; here, so that bad arguments are refused at once."""
+    test = hold_out if "share" in how else cross_validate
+    for done, sets in enumerate(zip(*areas, strict=True), 1):
+        within = [test(one, learner, task, **how) for one in sets]
+        models = [
+            learn(one, learner, task, seed=how["seed"], tested=each)
+            for one, each in zip(sets, within, strict=True)
+        ]
+        across = [
+            scored(there, task, model.trees.tell(there.features))
+            for model, there in zip(models, sets[::-1], strict=True)
+        ]
+        yield Experiment(
+            attack=sets[0].attack,
+            k=sets[0].k,
+            within=tuple(within),
+            guessed=tuple(baseline(one, seed=how["seed"]) for one in sets),
+            across=tuple(across) if len(sets) > 1 else (),
+            models=tuple(models),
+        )
+        if progress:
+            progress(done, len(areas[0]))
+
+
+def importances(models: Sequence[Model]) -> "pl.DataFrame":
+    """Give the importance of each feature over several models, the greatest first.
+
+    It is the sum over all of them, as in table 3, which calls it an average: its numbers add up to
+    33, one for each model.
+    """
+    import polars as pl
+
+    each = pl.concat(model.importances() for model in models)
+    total = each.group_by("feature", maintain_order=True).agg(pl.col("importance").sum())
+    return total.sort("importance", descending=True, maintain_order=True)

@@ -1,0 +1,11 @@
+"""GLOVE: k-anonymity of whole trajectories, true to each record (the papers of 2015 and 2021).
+
+::
+
+    api            glove, Release, Losses: for users
+    engine         who calls whom when: search, merge, checkpoint, reshape
+    greedy         the greedy loop of Algorithm 1, compiled
+    nearest_queue  who is cheapest to merge next
+    merge          the two stages of a merge, suppression, reshaping
+    checkpoint     merges on disk, so that an interruption loses little
+"""

@@ -1,0 +1,184 @@
+"""After boxes were changed: in order again in each person, and equal ones one.
+
+Samples that were in order in time mostly still are, so what is sorted are short runs: pieces of
+sixteen by insertion, and two neighbours are merged only where the later begins before the earlier
+ends. Equal boxes stay in the order of the input, and the first of them stays.
+"""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd._numba import compiled, inner
+from incrowd._parallel import cores, on_threads
+from incrowd.data._columns import Columns, frozen
+from incrowd.data._trajectories import Trajectories
+from incrowd.protect._mechanism import Changed
+
+__all__ = [
+    "settle",
+]
+
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+
+RUN = 16
+BLOCK = 1 << 20
+"""How many samples are sorted at a time, about."""
+
+
+def settle(
+    data: Trajectories, columns: Columns, *, keep_place: bool, threads: int | None = None
+) -> Changed:
+    """Give the people of `data` with other boxes, sample for sample, in order and without repeats.
+
+    Parameters
+    ----------
+    data
+        The people.
+    columns
+        The six sides of the new box of each sample.
+    keep_place
+        Whether the name of a place may stay. Of samples that become one, the first keeps its
+        name; ``places_collapsed`` counts those that had another.
+    threads
+        All cores unless given.
+    """
+    columns = tuple(frozen(column) for column in columns)
+    place = frozen(data.place) if keep_place else None
+    names = frozen(np.empty(0, np.int32)) if place is None else place
+    order = np.empty(data.samples, np.int32)
+    lengths = np.zeros(len(data), np.int64)
+
+    def work(ends: tuple[int, int]) -> int:
+        return int(_order(*ends, data.offsets, columns, names, order, lengths))
+
+    renamed = sum(on_threads(cores(threads), work, _blocks(data.offsets)))
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+
+    def taken(column: Ints) -> Ints:
+        out = np.empty(int(offsets[-1]), np.int32)
+        _take(column, data.offsets, offsets, order, out)
+        return out
+
+    made = Trajectories(
+        tuple(taken(column) for column in columns),
+        offsets,
+        data.frame,
+        people=data.people,
+        crowd=data.crowd,
+        place=None if place is None else taken(place),
+        places=data.places if keep_place else None,
+        reading=data.reading,
+    )
+    more = () if place is None else (("places_collapsed", renamed),)
+    return Changed(made, collapsed=data.samples - made.samples, more=more)
+
+
+def _blocks(offsets: Longs) -> list[tuple[int, int]]:
+    """Cut people into blocks of about as many samples."""
+    pieces = max(1, int(offsets[-1]) // BLOCK)
+    marks = np.linspace(0, offsets[-1], pieces + 1)[1:-1]
+    cuts = np.unique([0, *np.searchsorted(offsets, marks), len(offsets) - 1]).tolist()
+    return list(pairwise(cuts))
+
+
+@inner
+def _before(columns: Columns, a: int, b: int) -> Any:
+    """Tell whether a sample comes before another in the order of the design."""
+    x0, x1, y0, y1, t0, t1 = columns
+    if t0[a] != t0[b]:
+        return t0[a] < t0[b]
+    if t1[a] != t1[b]:
+        return t1[a] < t1[b]
+    if x0[a] != x0[b]:
+        return x0[a] < x0[b]
+    if x1[a] != x1[b]:
+        return x1[a] < x1[b]
+    if y0[a] != y0[b]:
+        return y0[a] < y0[b]
+    return y1[a] < y1[b]
+
+
+@compiled
+def _order(
+    first: int,
+    last: int,
+    offsets: Longs,
+    columns: Columns,
+    places: Ints,
+    order: Ints,
+    lengths: Longs,
+) -> int:
+    """Order the samples of some people, counted from each one's first, and leave repeats out.
+
+    Fills `order` from where a person starts, and `lengths`; gives the number of samples left out
+    whose place has another name than that of the one that stays.
+    """
+    longest = 0
+    for person in range(first, last):
+        longest = max(longest, offsets[person + 1] - offsets[person])
+    spare = np.empty(longest, np.int32)
+    renamed = 0
+    for person in range(first, last):
+        start, number = offsets[person], offsets[person + 1] - offsets[person]
+        row = order[start : start + number]
+        _sort(columns, start, row, spare)
+        kept = 0
+        for i in range(number):
+            if kept and not _before(columns, start + row[kept - 1], start + row[i]):
+                if len(places):
+                    renamed += places[start + row[kept - 1]] != places[start + row[i]]
+                continue
+            row[kept] = row[i]
+            kept += 1
+        lengths[person] = kept
+    return renamed
+
+
+@inner
+def _sort(columns: Columns, start: int, row: Ints, spare: Ints) -> None:
+    """Sort the samples of one person, those that are equal in the order of the input."""
+    number = len(row)
+    for low in range(0, number, RUN):
+        for i in range(low, min(low + RUN, number)):
+            j = i
+            while j > low and _before(columns, start + i, start + row[j - 1]):
+                row[j] = row[j - 1]
+                j -= 1
+            row[j] = i
+    width = RUN
+    while width < number:
+        for low in range(0, number - width, 2 * width):
+            _merge(columns, start, row[low : low + 2 * width], width, spare)
+        width *= 2
+
+
+@inner
+def _merge(columns: Columns, start: int, row: Ints, middle: int, spare: Ints) -> None:
+    """Merge two sorted pieces, the second of which starts at `middle`."""
+    if not _before(columns, start + row[middle], start + row[middle - 1]):
+        return
+    spare[:middle] = row[:middle]
+    left, right = 0, middle
+    for to in range(len(row)):
+        if left == middle:
+            return  # what is left of the second piece lies where it belongs
+        if right < len(row) and _before(columns, start + row[right], start + spare[left]):
+            row[to] = row[right]
+            right += 1
+        else:
+            row[to] = spare[left]
+            left += 1
+
+
+@compiled
+def _take(column: Ints, old: Longs, new: Longs, order: Ints, out: Ints) -> None:
+    """Collect what stays of a column."""
+    for person in range(len(new) - 1):
+        start, to = old[person], new[person]
+        for i in range(new[person + 1] - to):
+            out[to + i] = column[start + order[start + i]]

@@ -1,0 +1,160 @@
+"""A chart: its title, one sentence, its drawing by Altair, and its numbers as a table.
+
+Colours are names of the page's style (``var(--before)``), so that one drawing serves light and
+dark; where there is no page around it, `solid` puts real colours in. Series differ by more than
+their colour: by dash, by shape, or by place.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+__all__ = [
+    "AFTER",
+    "BEFORE",
+    "CLASSES",
+    "LIGHT",
+    "STROKE",
+    "THIRD",
+    "Chart",
+    "finish",
+    "metres",
+    "minutes",
+    "percent",
+    "solid",
+    "values",
+]
+
+
+BEFORE, AFTER, THIRD = "var(--before)", "var(--after)", "var(--third)"
+CLASSES = [f"var(--map{i})" for i in range(1, 6)]
+LIGHT = {
+    "var(--before)": "#b34700",
+    "var(--after)": "#0068a8",
+    "var(--third)": "#007a5a",
+    "var(--ink)": "#1b1f24",
+    "var(--soft)": "#57606a",
+    "var(--line)": "#d0d7de",
+    "var(--map1)": "#d6e4ef",
+    "var(--map2)": "#9ec5de",
+    "var(--map3)": "#5b9dc6",
+    "var(--map4)": "#2270a3",
+    "var(--map5)": "#0b3f66",
+}
+"""The colours of the light page; the style sheet has the same."""
+WIDTH, HEIGHT = 640, 260
+CONFIG = {
+    "background": "transparent",
+    "font": "system-ui, sans-serif",
+    "aria": False,
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": "var(--ink)",
+        "titleColor": "var(--ink)",
+        "gridColor": "var(--line)",
+        "domainColor": "var(--soft)",
+        "tickColor": "var(--soft)",
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "labelLimit": 220,
+    },
+    "legend": {
+        "labelColor": "var(--ink)",
+        "titleColor": "var(--ink)",
+        "labelFontSize": 12,
+        "orient": "top",
+        "title": None,
+        "symbolStrokeWidth": 2.5,
+        "symbolSize": 200,
+    },
+    "header": {"labelColor": "var(--ink)", "titleColor": "var(--ink)", "labelFontSize": 12},
+    "title": {"color": "var(--ink)", "fontSize": 13, "anchor": "start", "fontWeight": "normal"},
+    "text": {"color": "var(--ink)"},
+}
+STROKE = alt.Legend(symbolType="stroke")
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """One chart.
+
+    Attributes
+    ----------
+    name
+        For files and links.
+    title, says
+        What it shows, and what is to be seen in it.
+    spec
+        In Vega-Lite.
+    head, rows
+        The same as a table, for those who do not see it.
+    section
+        Where it stands on the page.
+    """
+
+    name: str
+    section: str
+    title: str
+    says: str
+    spec: Mapping[str, Any]
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    key: tuple[tuple[str, str], ...] = ()
+
+    def fixed(self) -> dict[str, Any]:
+        """Give the specification with a width of its own, for where there is no page."""
+        spec: dict[str, Any] = json.loads(json.dumps(self.spec))
+        if spec.get("width") == "container":
+            spec["width"] = WIDTH
+        return spec
+
+    def svg(self) -> str:
+        """Draw it, in the colours of the page's style."""
+        import vl_convert
+
+        drawn: str = vl_convert.vegalite_to_svg(self.fixed())
+        return drawn
+
+
+def solid(text: str) -> str:
+    """Put real colours in place of names."""
+    for name, colour in LIGHT.items():
+        text = text.replace(name, colour)
+    return text
+
+
+def finish(chart: Any, *, height: int | None = HEIGHT) -> dict[str, Any]:
+    """Give the specification of a chart, as wide as its place on the page."""
+    if height is not None:
+        chart = chart.properties(width="container", height=height)
+    # Checked against the schema by a test, and not for every reader: that takes longer than all.
+    spec: dict[str, Any] = chart.configure(**CONFIG).to_dict(validate=False)
+    return spec
+
+
+def values(rows: Sequence[Mapping[str, Any]]) -> alt.Data:
+    """Give rows as the data of a chart."""
+    return alt.Data(  # type: ignore[no-untyped-call]
+        values=[dict(row) for row in rows]
+    )
+
+
+def percent(share: float | None) -> str:
+    """Write a share; nothing where there is none."""
+    return "" if share is None else f"{share:.1%}"
+
+
+def metres(metres: float) -> str:
+    """Write a length."""
+    return f"{metres / 1000:.3g} km" if metres >= 1000 else f"{metres:.0f} m"  # noqa: PLR2004
+
+
+def minutes(minutes: float) -> str:
+    """Write how long something is."""
+    if minutes >= 1440:  # noqa: PLR2004
+        return f"{minutes / 1440:.3g} d"
+    return f"{minutes / 60:.3g} h" if minutes >= 60 else f"{minutes:.0f} min"  # noqa: PLR2004

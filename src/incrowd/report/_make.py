@@ -1,0 +1,203 @@
+"""`make`: gather everything that a report says, judge it, and give it as a page."""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import incrowd
+from incrowd._atomic import replacing
+from incrowd._progress import Progress, Steps
+from incrowd.data._frame import Frame
+from incrowd.data._manifest import PAGE, amend_release, read_manifest
+from incrowd.data._select import find_zone
+from incrowd.data._trajectories import Trajectories
+from incrowd.errors import ArgumentError, UnreadableError
+from incrowd.report import _collect as collect
+from incrowd.report._collect import Once, looked_at, made_with, settings_in, sizes_in
+from incrowd.report._disclosure import veiled
+from incrowd.report._verdict import Verdict, judge
+
+__all__ = [
+    "PAGE",
+    "Report",
+    "make",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is reported of a release.
+
+    Attributes
+    ----------
+    path
+        The release.
+    numbers
+        Everything that the page says, as plain values.
+    verdict
+        What is made of it.
+    """
+
+    path: Path
+    numbers: Mapping[str, Any]
+    verdict: Verdict
+
+    def html(self) -> str:
+        """Give the page: one file, no network."""
+        from incrowd.report._page import page
+
+        return page(self.numbers)
+
+    def json(self) -> str:
+        """Give the numbers, as text."""
+        return json.dumps(self.numbers, indent=2, allow_nan=False) + "\n"
+
+    def add(self) -> Path:
+        """Put the page into the release, and note it in the manifest."""
+        amend_release(self.path, files={PAGE: self.html().encode()})
+        return self.path / PAGE
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write the page to a file, whole or not at all."""
+        text = self.html()
+        with replacing(path, overwrite=overwrite) as part:
+            part.write_text(text, encoding="utf-8")
+        return Path(path)
+
+    def lines(self) -> list[str]:
+        """Give the first screen, in lines for a terminal."""
+        from incrowd.report._terminal import lines
+
+        return lines(self.verdict)
+
+
+def make(
+    path: str | os.PathLike[str],
+    *,
+    original: Trajectories | Callable[[Frame], Trajectories] | None = None,
+    record: Any = None,
+    gaps: Any = None,
+    tz: str = "UTC",
+    title: str | None = None,
+    targets: int = collect.TARGETS,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Gather what can be said of a release.
+
+    Parameters
+    ----------
+    path
+        The release.
+    original
+        What it was made from, or a function that reads it on a grid. Without it, the report says
+        what it therefore cannot say.
+    record
+        The private record of who became whom; for each person before and after.
+    gaps
+        A table of `incrowd.k_gap`, or a file that `incrowd measure -o` wrote; measured if not
+        given, which takes longest.
+    tz
+        The zone in which people live: nights are nights there.
+    title
+        What the data is called on the page.
+    targets
+        How many people are attacked, drawn at random.
+    seed
+        Of what is drawn.
+    threads
+        How many threads to use; all cores unless given.
+    progress
+        Called with what is being done, how far all of it is, and how far it will be.
+
+    Raises
+    ------
+    UnreadableError
+        If it is no release, or of a version that is not known.
+    ArgumentError
+        If the original, the record or the k-gaps do not belong to it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import incrowd
+    >>> from incrowd.evaluate._publish import publish
+    >>> city = incrowd.synthesize("city", users=40, seed=7)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     done = publish(city, incrowd.glove(city, k=2), f"{folder}/release", draws=50)
+    ...     report = incrowd.report.make(f"{folder}/release", original=city)
+    >>> report.verdict.answer
+    'conditions'
+    """
+    folder = Path(path)
+    if record is not None and original is None:
+        raise ArgumentError("the private record tells something only beside the original")
+    if gaps is not None and original is None:
+        raise ArgumentError("the k-gaps are those of the original; name it as well")
+    if targets < 1:
+        raise ArgumentError(f"targets is {targets!r}; at least one person has to be attacked")
+    find_zone(tz)
+    manifest, gaps = read_manifest(folder), _gaps(gaps)
+    tell = Steps(progress)
+    tell("verifying")
+    read = Once(original)
+    proof = incrowd.verify(
+        folder,
+        original=None if original is None else read,
+        record=record,
+        seed=seed,
+        progress=tell.within,
+    )
+    numbers: dict[str, Any] = {
+        "title": title,
+        "made": made_with(manifest),
+        "given": {
+            "original": original is not None,
+            "record": record is not None,
+            "tz": tz,
+            "targets": targets,
+            "seed": seed,
+        },
+        "settings": settings_in(manifest),
+        "verification": proof.to_dict(),
+        "sizes": sizes_in(manifest),
+        "before": None,
+        "after": None,
+        "accuracy": None,
+        "utility": None,
+        "drawn": [],
+    }
+    if proof["rows"].ok:
+        how = {"targets": targets, "seed": seed, "threads": threads}
+        numbers |= looked_at(folder, manifest, proof, read, record, gaps, tz, tell, how)
+    tell.finish()
+    veiled(numbers)
+    # As they are read again from the page: what is judged and drawn is what is written there.
+    numbers = json.loads(json.dumps(numbers, default=_plain, allow_nan=False))
+    verdict = judge(numbers)
+    numbers["verdict"] = json.loads(json.dumps(verdict.as_dict()))
+    return Report(folder, numbers, verdict)
+
+
+def _gaps(gaps: Any) -> pl.DataFrame | None:
+    """Take a table of k-gaps, or read one."""
+    if gaps is None or isinstance(gaps, pl.DataFrame):
+        return gaps
+    file = Path(gaps)
+    try:
+        return pl.read_parquet(file) if file.suffix == ".parquet" else pl.read_csv(file)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise UnreadableError(f"cannot read the k-gaps in {file}: {error}") from error
+
+
+def _plain(value: Any) -> Any:
+    """Give the plain number behind one of numpy's."""
+    if hasattr(value, "item"):
+        return value.item()
+    raise TypeError(f"{value!r} cannot be written as JSON")

@@ -1,0 +1,117 @@
+"""The page: one HTML file that needs nothing else, runs only its own script, and asks nobody.
+
+Text is escaped by the template, numbers are kept as JSON beside it, and the content security
+policy names the one script and the one style by their hashes: nothing else runs, nothing is
+fetched, wherever the text of a name or a setting came from.
+"""
+
+import base64
+import functools
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from incrowd.report._figures import charts
+from incrowd.report._figures.chart import Chart
+from incrowd.report._figures.maps import Drawing, drawings
+from incrowd.report._text import words
+
+__all__ = [
+    "page",
+]
+
+
+TEMPLATES = Path(__file__).with_name("templates")
+SECTIONS = (
+    ("verdict", "Verdict"),
+    ("exposure", "Exposure before"),
+    ("done", "What was done"),
+    ("proof", "Proof"),
+    ("left", "What is left"),
+    ("limits", "What it does not protect against"),
+    ("reproduce", "How to reproduce it"),
+    ("sign", "Decision"),
+)
+
+
+def page(numbers: Mapping[str, Any]) -> str:
+    """Give the page that says what the numbers say."""
+    style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
+    script = _script()
+    drawn = charts(numbers)
+    all_of_them: list[Chart | Drawing] = [*drawn, *drawings(numbers)]
+    return _environment().get_template("report.html").render(
+        n=numbers,
+        verdict=numbers["verdict"],
+        words=words(numbers),
+        sections=SECTIONS,
+        charts=[_Drawn(figure) for figure in all_of_them],
+        style=_safe(style),
+        script=_safe(script),
+        policy=_policy(script, style),
+        numbers_json=_safe(_json(numbers)),
+        specs={chart.name: _safe(_json(chart.spec)) for chart in drawn},
+    )  # fmt: skip
+
+
+class _Drawn:
+    """A chart, with its drawing."""
+
+    def __init__(self, chart: Chart | Drawing) -> None:
+        self.chart, self.svg = chart, _safe(chart.svg())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.chart, name)
+
+
+def _safe(text: str) -> Any:
+    import markupsafe
+
+    return markupsafe.Markup(text)  # noqa: S704  made here, of escaped parts
+
+
+def _json(value: Any) -> str:
+    """Give JSON that cannot end the element in which it stands."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+@functools.cache
+def _script() -> str:
+    """Give Vega, Vega-Lite and what draws the charts, in one."""
+    import vl_convert
+
+    own = (TEMPLATES / "report.js").read_text(encoding="utf-8")
+    bundle: str = vl_convert.javascript_bundle(own)
+    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _policy(script: str, style: str) -> str:
+    return (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["percent"] = lambda share: f"{share:.1%}"
+    environment.filters["commas"] = lambda number: f"{number:,}"
+    return environment

@@ -1,0 +1,152 @@
+import gzip
+
+import pyarrow as pa
+import pytest
+
+import incrowd
+from incrowd.data._io.sources import exact_lines, open_bytes, sniff, watched
+from incrowd.errors import ArgumentError, InputError, UnreadableError
+
+ROW = "ann,2012-03-05 07:31:00,48.85,2.35\n"
+
+
+def file(folder, text, name="x.csv"):
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+class TestSniff:
+    @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+    def test_finds_the_separator(self, tmp_path, separator):
+        table = sniff(file(tmp_path, f"user{separator}time\n1{separator}2\n"), None, None)
+        assert (table.separator, table.names, table.skip) == (separator, ("user", "time"), 1)
+
+    @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+    def test_counts_the_blank_lines_before_the_header(self, tmp_path, end):
+        table = sniff(file(tmp_path, f"{end}{end}user,time{end}1,2{end}"), None, None)
+        assert (table.names, table.skip) == (("user", "time"), 3)
+
+    def test_takes_names_with_quotes_and_a_byte_order_mark(self, tmp_path):
+        table = sniff(file(tmp_path, '\ufeff"the ""user""","ti\nme",lat\n1,2,3\n'), None, None)
+        assert table.names == ('the "user"', "ti\nme", "lat")
+
+    def test_a_header_ends_at_a_line_end_and_nowhere_else(self, tmp_path):
+        table = sniff(file(tmp_path, "user\u2028x,ti\x0bme\n1,2\n"), None, None)
+        assert table.names == ("user\u2028x", "ti\x0bme")
+
+    @pytest.mark.parametrize("first", ["1,1325376000,5,4", "a0,2012-01-01 00:00:00,5.0,4"])
+    def test_values_are_no_header(self, tmp_path, first):
+        with pytest.raises(InputError, match="the first line has no column names"):
+            sniff(file(tmp_path, first + "\n"), None, None)
+
+    def test_names_can_be_given(self, tmp_path):
+        table = sniff(file(tmp_path, "\n1,2\n"), ["user", "time"], None)
+        assert (table.names, table.skip) == (("user", "time"), 1)
+
+    def test_as_many_names_as_fields(self, tmp_path):
+        with pytest.raises(InputError, match="3 names were given, but the first line has 2 fields"):
+            sniff(file(tmp_path, "1,2\n"), ["a", "b", "c"], None)
+
+    @pytest.mark.parametrize("separator", ["", ",,", '"', "\n"])
+    def test_a_separator_is_one_character(self, tmp_path, separator):
+        with pytest.raises(ArgumentError, match="the separator must be one character"):
+            sniff(file(tmp_path, "a,b\n"), None, separator)
+
+
+class TestExactLines:
+    @pytest.mark.parametrize("end", ["\n", "\r\n"])
+    @pytest.mark.parametrize("packed", [False, True])
+    def test_counts_blank_broken_and_quoted_lines(self, tmp_path, end, packed):
+        lines = [
+            "",
+            "user,time,lat,lon",
+            ROW.strip(),
+            "",
+            "too,few",
+            '"two\nlines",2012-03-05 07:31:00,48.85,2.35',
+            "bob,noon,48.85,2.35",  # on lines 8
+            "",
+            "far,too,many,fields,here",  # 10
+            "cyd\u2028\x85,dawn,48.85,2.35",  # 11
+            "dan,2012-03-05,48.85,91 E",  # 12
+        ]
+        text = end.join(lines).replace("two\n", f"two{end}").encode()
+        name = "x.csv.gz" if packed else "x.csv"
+        path = file(tmp_path, gzip.compress(text) if packed else text, name)
+        rejects = incrowd.read(path, max_bad=1).reading.rejects
+        assert {reason: [e.line for e in shown] for reason, shown in rejects.examples.items()} == {
+            "time not understood": [8, 11],
+            "position is not a number": [12],
+            "too few fields": [5],
+            "too many fields": [10],
+        }
+
+    def test_lines_that_are_not_utf_8_are_counted(self, tmp_path):
+        bad = "Zo\xe9,2012-03-05 07:31:00,48.85,2.35\n".encode("latin-1")
+        text = b"user,time,lat,lon\n" + ROW.encode() * 2 + bad + b"bob,noon,48.85,2.35\n"
+        rejects = incrowd.read(file(tmp_path, text), max_bad=1).reading.rejects
+        assert rejects.examples["not UTF-8"][0].line == 4
+        assert rejects.examples["time not understood"][0].line == 5
+
+    def test_a_field_beyond_what_python_takes_is_no_obstacle(self, tmp_path):
+        long = f"{'x' * 200_000},2012-03-05 07:31:00,48.85,2.35\n"
+        path = file(tmp_path, "user,time,lat,lon\n" + long + "bob,noon,48.85,2.35\n")
+        rejects = incrowd.read(path, max_bad=1).reading.rejects
+        assert rejects.examples["time not understood"][0].line == 3
+
+    def test_lines_of_each_file_are_its_own(self, tmp_path):
+        for name in "ab":
+            (tmp_path / name).mkdir()
+            text = "user,time,lat,lon\n" + "\n" * (name == "b") + "bob,noon,48,2\n" + ROW * 5
+            file(tmp_path / name, text)
+        shown = incrowd.read(tmp_path, max_bad=1).reading.rejects.examples["time not understood"]
+        assert [e.line for e in shown] == [2, 3]
+
+    @pytest.mark.parametrize("plain", [True, False])
+    def test_far_down_a_large_file(self, tmp_path, plain):
+        many = "".join(f"{n},2012-03-05 07:31:00,48.85,2.35\n" for n in range(70_000))
+        odd = "" if plain else '"two\nlines",2012-03-05 07:31:00,48.85,2.35\n\n'
+        text = "user,time,lat,lon\n" + odd + many + many + odd + "bob,noon,48.85,2.35\n" + many
+        data = incrowd.read(file(tmp_path, text))
+        shown = data.reading.rejects.examples["time not understood"]
+        assert [e.line for e in shown] == [140_002 if plain else 140_008]
+        assert data.reading.rows == 210_001 + 2 * (not plain)
+
+    def test_stops_at_the_last_one_wanted(self, tmp_path):
+        table = sniff(file(tmp_path, "user,time\n" + "1,2\n" * 5), None, None)
+        assert exact_lines(table, {0, 3}, {1}, set()) == ({0: 2, 3: 5}, {1: 1})
+
+
+class TestWatched:
+    @pytest.mark.parametrize("suffix", ["gz", "zst"])
+    @pytest.mark.parametrize("cut", [0.5, 0.999])
+    def test_a_file_that_was_cut_short_is_noticed(self, tmp_path, suffix, cut):
+        path = tmp_path / f"x.csv.{suffix}"
+        with pa.output_stream(str(path), compression={"gz": "gzip", "zst": "zstd"}[suffix]) as out:
+            out.write(b"".join(b"%d,2012-03-05,48.85,2.35\n" % (n * 7919) for n in range(20_000)))
+        whole = path.read_bytes()
+        path.write_bytes(whole[: int(len(whole) * cut)])
+        with pytest.raises(UnreadableError, match="damaged or was cut short"), watched(path):
+            pass
+
+    def test_a_wrong_checksum_is_noticed(self, tmp_path):
+        packed = bytearray(gzip.compress(b"user,time\n"))
+        packed[-8] ^= 1
+        with (
+            pytest.raises(UnreadableError, match="damaged"),
+            watched(file(tmp_path, bytes(packed), "x.csv.gz")),
+        ):
+            pass
+
+    def test_an_error_of_the_reading_goes_first(self, tmp_path):
+        path = file(tmp_path, b"no gzip", "x.csv.gz")
+        with pytest.raises(KeyError), watched(path):
+            raise KeyError
+
+
+class TestOpenBytes:
+    def test_unpacks_by_the_name_whatever_its_case(self, tmp_path):
+        path = file(tmp_path, gzip.compress(b"hello"), "X.CSV.GZ")
+        with open_bytes(path) as stream:
+            assert stream.read() == b"hello"

@@ -1,0 +1,97 @@
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+
+import incrowd
+import strategies
+from incrowd.data._io import staging
+from incrowd.errors import ArgumentError, InputError
+
+
+def table(**changes):
+    """Make three rows of two people, with columns changed."""
+    columns = {
+        "user": ["ann", "bob", "ann"],
+        "time": ["2012-03-05 07:31:00", "2012-03-05 09:02:00", "2012-03-06 18:40:00"],
+        "lat": [48.85, 48.86, 48.87],
+        "lon": [2.35, 2.36, 2.37],
+    }
+    return pl.DataFrame(columns | changes)
+
+
+class TestSpilling:
+    @pytest.mark.parametrize("places", [{}, {"place": ["x", "y", "x"]}, {"place": [70, 90, 70]}])
+    def test_gives_the_same_as_memory(self, monkeypatch, places):
+        rows = pl.concat([table(**places)] * 3 + [table(user=["bob", "cyd", "bob"], **places)])
+        expected = incrowd.read(rows)
+        monkeypatch.setattr(staging, "_ROW", 10**12)
+        data = incrowd.read(rows)
+        assert data.reading.spilled
+        assert data == expected
+        assert data.reading.collapsed == expected.reading.collapsed
+
+    @settings(max_examples=25)
+    @given(strategies.placed())
+    def test_gives_the_same_for_anything(self, data):
+        rows = data.boxes().select("user", "x0", "y0", "t0")
+        lon, lat = data.frame.degrees(
+            data.frame.metres(data.x0 + 0.5), data.frame.metres(data.y0 + 0.5)
+        )
+        rows = rows.with_columns(
+            lat=pl.Series(lat), lon=pl.Series(lon),
+            time=pl.Series(data.frame.times(data.t0).astype("datetime64[ms]")),
+            place=data.place_names() if data.place is not None else pl.lit("x"),
+        ).drop("x0", "y0", "t0")  # fmt: skip
+        expected = incrowd.read(rows, frame=data.frame)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(staging, "_ROW", 10**12)
+            assert incrowd.read(rows, frame=data.frame) == expected
+
+    def test_keys_of_more_than_64_bits_are_sorted_as_well(self):
+        users, slots = 5000, 2**31 // 7200
+        rows = pl.DataFrame(
+            {
+                "user": np.arange(users) % 2500,
+                "time": 1_000_000_000 + (np.arange(users) * 7919 % slots) * 7200,
+                "lat": 48 + np.arange(users) % 41 / 10,
+                "lon": 2 + np.arange(users) % 43 / 10,
+            }
+        )
+        fine = {"cell": 0.01, "slot": 1, "window": ("1990-01-01", "2099-01-01")}
+        data = incrowd.read(rows, **fine)
+        frame = data.frame
+        expected = {}
+        x, y = frame.cells(rows["lon"].to_numpy(), rows["lat"].to_numpy())
+        t = rows["time"].to_numpy() - frame.origin
+        for user, *sample in zip(rows["user"], t, x, y, strict=True):
+            expected.setdefault(user, set()).add(tuple(map(int, sample)))
+        found = {
+            person.user: list(
+                zip(person.t0.tolist(), person.x0.tolist(), person.y0.tolist(), strict=True)
+            )
+            for person in data
+        }
+        assert found == {user: sorted(samples) for user, samples in expected.items()}
+
+    def test_nothing_is_left_in_the_temporary_folder(self, monkeypatch, tmp_path):
+        monkeypatch.setattr(staging, "_ROW", 10**12)
+        incrowd.read(table(), temp_dir=tmp_path)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_samples_that_do_not_fit_are_an_error_that_says_so(self, monkeypatch):
+        monkeypatch.setattr(staging, "_ROW", 10**12)
+        monkeypatch.setattr(staging, "_SAMPLE", 10**12)
+        with pytest.raises(InputError, match="allow more memory, or read fewer people or days"):
+            incrowd.read(table())
+
+
+class TestSlots:
+    def test_more_than_32_bits_are_refused(self):
+        times = ["1970-01-01 00:00:00", "2099-01-01 00:00:00", "2012-01-01 00:00:00"]
+        with pytest.raises(InputError, match="more slots than 32 bits can count"):
+            incrowd.read(table(time=times), slot=1)
+
+    def test_a_window_too_long_for_the_slots_is_refused(self):
+        with pytest.raises(ArgumentError, match="too fine for so long a window"):
+            incrowd.read(table(), slot=1, window=("1900-01-01", "2100-01-01"))

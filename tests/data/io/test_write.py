@@ -1,0 +1,145 @@
+import contextlib
+import itertools
+import re
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import incrowd
+import strategies
+from incrowd import Frame, Trajectories
+from incrowd.data._frame import laea
+from incrowd.data._io import read, write
+from incrowd.data._io.write import frame_of, sidecar
+from incrowd.errors import ArgumentError, InputError, OutputError, PlaceError
+
+KINDS = itertools.cycle([".csv", ".csv.gz", ".csv.zst", ".parquet"])
+GRID = Frame(laea(5.3, -4), cell=250, slot=300, origin=1_325_376_000)
+
+
+def sample(**changes):
+    """Make two people with three samples on a grid near Abidjan, with columns changed."""
+    columns = {"user": ["ann", "bob", "ann"], "x0": [1, 2, 3], "y0": [4, 5, 6], "t0": [7, 8, 9]}
+    return Trajectories.from_boxes(columns | changes, GRID)
+
+
+@pytest.fixture(scope="class")
+def one_engine():
+    """Open DuckDB once and not for each file, which takes half of the time of reading one."""
+    connection = duckdb.connect(config={"threads": 1})
+
+    @contextlib.contextmanager
+    def opened(*_):
+        with connection.cursor() as cursor:
+            yield cursor
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(read, "opened", opened)
+        yield
+    connection.close()
+
+
+@pytest.fixture(scope="class")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("written")
+
+
+@pytest.mark.usefixtures("one_engine")
+class TestRoundTrip:
+    @settings(max_examples=300)
+    @given(data=strategies.placed())
+    def test_reading_what_was_written_gives_the_same(self, folder, data):
+        path = folder / f"x{next(KINDS)}"
+        incrowd.write(data, path, overwrite=True)
+        assert incrowd.read(path, threads=1) == data
+
+
+class TestWrite:
+    @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".csv.zst", ".parquet"])
+    def test_the_same_data_gives_the_same_bytes(self, tmp_path, suffix):
+        for name in "ab":
+            incrowd.write(sample(), tmp_path / f"{name}{suffix}")
+        first, second = ((tmp_path / f"{name}{suffix}").read_bytes() for name in "ab")
+        assert first == second
+
+    def test_gives_degrees_and_utc(self, tmp_path):
+        incrowd.write(sample(), tmp_path / "x.csv")
+        lines = (tmp_path / "x.csv").read_text().splitlines()
+        assert lines[0] == "user,timestamp,lat,lon"
+        assert re.fullmatch(r"ann,2012-01-01T00:35:00Z,5\.31\d+,-3\.99\d+", lines[1])
+
+    @pytest.mark.parametrize("name", ["x", "x.txt", "x.CSV.bz2", "x.parquet.gz"])
+    def test_refuses_a_name_that_says_no_kind(self, tmp_path, name):
+        with pytest.raises(ArgumentError, match=r"its name must end in \.parquet, \.csv"):
+            incrowd.write(sample(), tmp_path / name)
+
+    def test_refuses_a_grid_without_a_projection(self, tmp_path):
+        with pytest.raises(ArgumentError, match="without a projection"):
+            incrowd.write(Trajectories.from_boxes(sample().boxes()), tmp_path / "x.csv")
+
+    def test_refuses_what_is_larger_than_a_cell(self, tmp_path):
+        with pytest.raises(ArgumentError, match="larger than a cell"):
+            incrowd.write(sample(x1=[9, 9, 9]), tmp_path / "x.csv")
+
+    def test_refuses_crowds(self, tmp_path):
+        data = sample()
+        crowd = Trajectories(
+            data.columns, data.offsets, data.frame, crowd=np.array([2, 1], np.int32)
+        )
+        with pytest.raises(ArgumentError, match="stand for crowds"):
+            incrowd.write(crowd, tmp_path / "x.csv")
+
+    @pytest.mark.parametrize("taken", ["x.csv", "x.csv.frame.json"])
+    def test_refuses_names_that_are_taken(self, tmp_path, taken):
+        (tmp_path / taken).write_text("mine")
+        with pytest.raises(OutputError, match="exists already"):
+            incrowd.write(sample(), tmp_path / "x.csv")
+        assert [path.name for path in tmp_path.iterdir()] == [taken]
+        incrowd.write(sample(), tmp_path / "x.csv", overwrite=True)
+        assert incrowd.read(tmp_path / "x.csv") == sample()
+
+    @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".csv.zst"])
+    def test_leaves_neither_table_nor_grid_when_it_fails(self, tmp_path, monkeypatch, suffix):
+        def full(*_):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(write, "_lines", full)
+        with pytest.raises(OutputError, match="the disk is full"):
+            incrowd.write(sample(), tmp_path / f"x{suffix}")
+        assert list(tmp_path.iterdir()) == []
+
+
+class TestFrameOf:
+    @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+    def test_the_grid_travels_along(self, tmp_path, suffix):
+        path = tmp_path / f"x{suffix}"
+        incrowd.write(sample(), path)
+        assert frame_of(path) == GRID
+
+    def test_a_file_of_others_has_none(self, tmp_path):
+        (tmp_path / "x.csv").write_text("user,time\n")
+        assert frame_of(tmp_path / "x.csv") is None
+
+    def test_a_damaged_one_is_an_error_that_says_what_to_do(self, tmp_path):
+        path = tmp_path / "x.csv"
+        sidecar(path).write_text("{")
+        with pytest.raises(InputError, match=r"x\.csv\.frame\.json.*remove it to read x\.csv"):
+            frame_of(path)
+
+    def test_one_left_over_from_another_dataset_is_noticed(self, tmp_path):
+        path = tmp_path / "x.csv"
+        incrowd.write(sample(), path)
+        path.write_text("user,time,lat,lon\nann,2012-03-05,-33.8,151.2\n")
+        with pytest.raises(PlaceError, match="another dataset's"):
+            incrowd.read(path)
+
+    def test_is_not_used_when_another_grid_is_asked_for(self, tmp_path):
+        incrowd.write(sample(), tmp_path / "x.csv")
+        assert incrowd.read(tmp_path / "x.csv", cell=50).frame.cell == 50
+
+    def test_files_of_one_grid_are_read_on_it(self, tmp_path):
+        for name, user in (("a.csv", "ann"), ("b.parquet", "bob")):
+            incrowd.write(sample(user=[user] * 3), tmp_path / name)
+        assert incrowd.read(tmp_path).frame == GRID

@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+
+import incrowd
+from incrowd.data._frame import Frame, laea
+from incrowd.report._disclosure import area_of, days_of, veiled
+
+
+def seen(*people, origin=0):
+    """Make people who are seen at these hours."""
+    hours = np.array([hour for person in people for hour in person], np.int32)
+    zero = np.zeros_like(hours)
+    columns = (zero, zero + 1, zero, zero + 1, hours, hours + 1)
+    frame = Frame(laea(7.5, -5.5), 100.0, 3600, origin)
+    return incrowd.Trajectories(columns, np.cumsum([0, *map(len, people)]), frame)
+
+
+class TestDays:
+    def test_a_day_counts_by_its_people_and_not_by_their_samples(self):
+        data = seen([0, 1, 2, 24], [25, 26], [24, 49])
+        assert days_of(data, 3) == {"start": "1970-01-02", "end": "1970-01-02", "days": 1}
+        assert days_of(data, 1) == {"start": "1970-01-01", "end": "1970-01-03", "days": 3}
+
+    def test_everybody_is_counted_afresh(self):
+        assert days_of(seen([5], [5], [5]), 3)["days"] == 1
+
+    def test_days_without_anybody_in_between(self):
+        assert days_of(seen([0, 240], [0, 240]), 2)["days"] == 11
+
+    def test_nobody(self):
+        assert days_of(seen([0]), 2) == {"start": None, "end": None, "days": None}
+        assert days_of(seen(), 1)["days"] is None
+
+    def test_on_the_clock_of_the_data(self):
+        assert days_of(seen([0], [0], origin=-3600), 2)["start"] == "1969-12-31"
+
+
+class TestMap:
+    def test_area_is_that_of_squares_with_people_enough_in_the_original(self):
+        about = {"side_m": 500.0, "cells": [[5, 5, 10, None], [7, 6, None, 20]]}
+        assert area_of(about) == pytest.approx(0.25)
+        assert area_of(about | {"cells": []}) is None
+
+
+class TestVeil:
+    @staticmethod
+    def numbers(dropped, k=3):
+        figures = {"people_dropped": dropped, "samples_dropped": 77, "trajectories": 5}
+        check = {"name": "membership", "ok": True, "says": f"{dropped} with 77", "figures": figures}
+        losses = {"people_dropped": dropped, "people_left_over": dropped, "samples_dropped": 77}
+        return {
+            "verification": {"k": k, "checks": [check]},
+            "settings": {"losses": losses | {"people_emptied": 0}},
+        }
+
+    @pytest.mark.parametrize("dropped", [1, 2])
+    def test_hides_what_is_counted_of_few(self, dropped):
+        known = self.numbers(dropped)
+        veiled(known)
+        assert "77" not in str(known)
+        losses = known["settings"]["losses"]
+        assert losses["people_dropped"] == losses["people_left_over"] == "fewer than 3"
+        assert losses["people_emptied"] == 0
+        [check] = known["verification"]["checks"]
+        assert check["figures"] == {"trajectories": 5}
+        assert "fewer than 3 people" in check["says"]
+
+    @pytest.mark.parametrize(("dropped", "k"), [(0, 3), (3, 3), (1, None)])
+    def test_leaves_the_rest(self, dropped, k):
+        known = self.numbers(dropped, k)
+        veiled(known)
+        assert known == self.numbers(dropped, k)

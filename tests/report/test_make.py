@@ -1,0 +1,393 @@
+import dataclasses
+import json
+import re
+import shutil
+
+import numpy as np
+import polars as pl
+import pytest
+
+import incrowd
+from incrowd.data._frame import Frame, laea
+from incrowd.data._manifest import read_manifest, read_release
+from incrowd.data._release import write_record, write_release
+from incrowd.errors import ArgumentError, ColumnError, OutputError, PrivacyWarning, UnreadableError
+from incrowd.evaluate._publish import publish
+from incrowd.report._figures import charts
+from incrowd.report._make import make
+from incrowd.report._text import words
+from report.conftest import ZONE
+
+NOTHING_LOST = {
+    "people_dropped": 0, "people_left_over": 0, "people_emptied": 0, "samples_dropped": 0,
+    "samples_suppressed": 0, "boxes_suppressed": 0,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def town():
+    return incrowd.synthesize("city", users=16, seed=5)
+
+
+@pytest.fixture(scope="module")
+def small(town, tmp_path_factory):
+    """Publish a smaller place."""
+    folder = tmp_path_factory.mktemp("small")
+    who = folder / "who.parquet"
+    publish(town, incrowd.glove(town, k=2), folder / "release", record=who, draws=20)
+    return folder / "release"
+
+
+@pytest.fixture(scope="module")
+def whole(town, small):
+    """Report everything that can be said of it."""
+    return make(small, original=town, record=small.parent / "who.parquet", tz=ZONE, targets=5)
+
+
+@pytest.fixture
+def copy(small, tmp_path):
+    """Give a copy of it that may be changed."""
+    return shutil.copytree(small, tmp_path / "copy")
+
+
+@pytest.fixture
+def pair(tmp_path):
+    """Give a release of two people."""
+    by_hand(tmp_path / "pair", samples([(3, 3, 100), (4, 4, 200)]), [2])
+    return tmp_path / "pair"
+
+
+def text_of(html):
+    """Give what a reader sees, without the script."""
+    return html[: html.rindex("<script>")]
+
+
+def by_hand(folder, data, crowd, k=2, **losses):
+    """Write crowds as a release, as they are."""
+    crowds = incrowd.Trajectories(
+        data.columns, data.offsets, data.frame, crowd=np.array(crowd, np.int32)
+    )
+    settings = {"k": k, "reshape": "union"}
+    return write_release(
+        folder, crowds, method="by hand", settings=settings, losses=NOTHING_LOST | losses
+    )
+
+
+def samples(*people, slot=60):
+    """Make people with samples of one cell and slot, at (x, y, t)."""
+    rows = [sample for person in people for sample in person]
+    columns = [[row[i] + j for row in rows] for i in range(3) for j in (0, 1)]
+    return incrowd.Trajectories(
+        tuple(np.array(column, np.int32) for column in columns),
+        np.cumsum([0, *map(len, people)]),
+        Frame(laea(7.5, -5.5), 100.0, slot),
+        people=pl.Series("user", [f"person-{i:04}" for i in range(len(people))]),
+    )
+
+
+class TestWhole:
+    def test_says_everything(self, whole):
+        assert whole.verdict.answer == "conditions"
+        given = whole.numbers["given"]
+        assert given["original"] is given["record"] is True
+        assert given["tz"] == ZONE
+        missing = [name for name, part in whole.numbers.items() if part is None]
+        assert missing == ["title"]
+        assert json.loads(whole.json()) == whole.numbers
+        assert "may be shared with conditions" in " ".join(whole.lines())
+
+    def test_the_same_again_is_the_same_whoever_measures_k_gaps(self, town, copy):
+        first = make(copy, original=town, targets=5)
+        again = make(copy, original=town, gaps=incrowd.k_gap(town, 2), targets=5)
+        assert again.numbers == first.numbers
+
+    def test_reads_the_original_once(self, town, copy):
+        asked = []
+        make(copy, original=lambda frame: asked.append(frame) or town, targets=5)
+        assert len(asked) == 1
+
+    def test_tells_its_steps(self, copy):
+        steps = []
+        make(copy, targets=5, progress=lambda *step: steps.append(step))
+        assert list(dict.fromkeys(step[0] for step in steps))[:2] == ["verifying", "reading"]
+        assert steps[-1][0] == "done"
+        done = [step[1] for step in steps]
+        assert done == sorted(done)
+
+    def test_csv_and_parquet_say_the_same(self, town, copy, tmp_path):
+        publish(town, incrowd.glove(town, k=2), tmp_path / "csv", format="csv", draws=20)
+        first, second = (make(each, targets=5).numbers for each in (copy, tmp_path / "csv"))
+        assert first["accuracy"] == second["accuracy"]
+
+
+class TestAdding:
+    def test_twice_replaces_the_page_and_the_release_stays_whole(self, copy):
+        first = make(copy, targets=5, title="first").add()
+        second = make(copy, targets=5, title="second")
+        assert second.numbers["verification"]["ok"]
+        assert second.add() == first
+        assert "Privacy report: second" in first.read_text()
+        assert set(read_manifest(copy).files) == {"trajectories.parquet", "report.html"}
+        assert incrowd.verify(copy).ok
+        assert make(copy, targets=5, title="second").numbers == second.numbers
+
+    def test_a_file_that_is_there_stays(self, copy, tmp_path):
+        made = make(copy, targets=5)
+        (tmp_path / "mine.html").write_text("mine")
+        with pytest.raises(OutputError, match="exists already"):
+            made.save(tmp_path / "mine.html")
+        assert (tmp_path / "mine.html").read_text() == "mine"
+        assert made.save(tmp_path / "mine.html", overwrite=True).stat().st_size > 1000
+
+
+class TestPartsMissing:
+    def test_the_release_alone(self, copy):
+        made = make(copy, targets=5)
+        assert made.verdict.answer == "conditions"
+        assert made.numbers["before"] is None
+        html = made.html()
+        assert 'id="unsaid"' in html
+        unsaid = html.split('id="unsaid"')[1].split("</ul>")[0]
+        assert unsaid.count("<li>") == unsaid.count("the original was not given") == 3
+        names = re.findall('data-chart="([^"]+)"', html)
+        assert names == ["uniqueness", "attacks", "accuracy-space", "accuracy-time"]
+
+    def test_without_the_record(self, copy, town):
+        made = make(copy, original=town, targets=5)
+        assert made.numbers["utility"]["persons"] is None
+        assert made.numbers["accuracy"]["position_error"] is None
+        (unsaid,) = words(made.numbers)["unsaid"]
+        assert "the private record of who became whom was not given" in unsaid
+        names = [chart.name for chart in charts(made.numbers)]
+        assert "places" not in names
+        assert "together" in names
+        assert made.verdict.answer == "conditions"
+
+    def test_everything_said(self, whole):
+        assert words(whole.numbers)["unsaid"] == []
+
+
+class TestBadInput:
+    def test_no_release(self, tmp_path):
+        with pytest.raises(UnreadableError, match="is no release"):
+            make(tmp_path)
+        with pytest.raises(UnreadableError, match="is no release"):
+            make(tmp_path / "nowhere")
+
+    def test_another_version(self, copy):
+        text = (copy / "manifest.json").read_text()
+        (copy / "manifest.json").write_text(text.replace('"version": 1,', '"version": 7,'))
+        with pytest.raises(UnreadableError, match="version 7"):
+            make(copy)
+
+    def test_another_original(self, copy):
+        with pytest.raises(ArgumentError):
+            make(copy, original=samples([(0, 0, 0)], slot=90), targets=5)
+
+    def test_a_record_of_another_release(self, town, copy, tmp_path):
+        other = samples(*[[(i, 0, 0), (i, 1, 9)] for i in range(4)])
+        _, names = by_hand(tmp_path / "other", other, [2] * 4)
+        users = pl.DataFrame({"user": other.people, "trajectory": range(4)})
+        write_record(tmp_path / "who.parquet", users, names)
+        with pytest.raises(ArgumentError, match="belongs to another"):
+            make(copy, original=town, record=tmp_path / "who.parquet", targets=5)
+
+    def test_gaps_of_other_data(self, town, copy, tmp_path):
+        gaps = incrowd.k_gap(town, 2)
+        with pytest.raises(ColumnError, match="other data"):
+            make(copy, original=town, gaps=gaps.head(9), targets=5)
+        renamed = gaps.with_columns(pl.col("user") + 5000)
+        with pytest.raises(ColumnError, match="names other people"):
+            make(copy, original=town, gaps=renamed, targets=5)
+        (tmp_path / "gaps.parquet").write_text("no")
+        with pytest.raises(UnreadableError, match="cannot read the k-gaps"):
+            make(copy, original=town, gaps=tmp_path / "gaps.parquet", targets=5)
+        with pytest.raises(UnreadableError, match="cannot read the k-gaps"):
+            make(copy, original=town, gaps=tmp_path / "none.csv", targets=5)
+
+    @pytest.mark.parametrize(
+        ("how", "match"),
+        [
+            ({"record": "who.parquet"}, "only beside the original"),
+            ({"gaps": "gaps.parquet"}, "those of the original"),
+            ({"tz": "Nowhere/Land"}, "Nowhere/Land"),
+            ({"targets": 0}, "at least one person"),
+        ],
+    )
+    def test_what_makes_no_sense(self, copy, how, match):
+        with pytest.raises(ArgumentError, match=match):
+            make(copy, **how)
+
+    def test_tampered(self, copy, town):
+        rows = copy / "trajectories.parquet"
+        rows.write_bytes(rows.read_bytes()[:-1] + b"?")
+        made = make(copy, original=town, targets=5)
+        assert made.verdict.answer == "no"
+        assert made.verdict.because[0].startswith("files: ")
+        assert made.numbers["after"] is None
+        assert "Do not share this release" in made.html()
+        with pytest.raises(UnreadableError, match="not the file that was released"):
+            made.add()
+
+    @pytest.mark.parametrize("value", [7, None, "text", ["k"], {"k": {"a": [1]}}])
+    @pytest.mark.parametrize("part", ["settings", "losses", "sizes", "holds_against", "frame"])
+    def test_a_manifest_that_was_sealed_with_nonsense(self, pair, part, value):
+        manifest = dataclasses.replace(read_manifest(pair), **{part: value})
+        (pair / "manifest.json").write_text(manifest.to_json())
+        try:
+            made = make(pair, targets=5)
+        except (ArgumentError, UnreadableError):
+            return
+        assert words(made.numbers)
+
+
+class TestOtherMechanisms:
+    @pytest.mark.parametrize("name", ["cloak", "geoi"])
+    def test_are_no_anonymity(self, name, tmp_path):
+        town = incrowd.synthesize("city", users=12, seed=4)
+        mechanism = incrowd.Cloak(1000) if name == "cloak" else incrowd.GeoI(0.01)
+        with pytest.warns(PrivacyWarning):
+            publish(town, mechanism.protect(town), tmp_path / "release", draws=20)
+        made = make(tmp_path / "release", original=town, targets=5)
+        assert made.verdict.answer == "no"
+        assert "as anonymous" in made.verdict.headline
+        assert made.numbers["verification"]["ok"]
+        assert made.numbers["drawn"] == []
+        assert "hides nobody in a crowd" in words(made.numbers)["done"][0]
+
+
+class TestSmall:
+    def test_one_person(self, tmp_path):
+        one = samples([(0, 0, 0), (5, 5, 60), (0, 0, 600)])
+        with pytest.warns(PrivacyWarning):
+            by_hand(tmp_path / "release", one, [1])
+        made = make(tmp_path / "release", original=one, targets=5)
+        assert made.verdict.answer == "no"
+        assert made.numbers["before"]["k_gap"] is None
+        assert "there is nobody to hide among" in " ".join(words(made.numbers)["unsaid"])
+        assert made.numbers["drawn"] == []
+
+    def test_two_people_with_one_sample_each(self, tmp_path):
+        two = samples([(3, 3, 100)], [(3, 3, 100)])
+        _, names = by_hand(tmp_path / "release", samples([(3, 3, 100)]), [2])
+        record = pl.DataFrame({"user": two.people, "trajectory": [0, 0]})
+        write_record(tmp_path / "who.parquet", record, names)
+        made = make(tmp_path / "release", original=two, record=tmp_path / "who.parquet")
+        assert made.verdict.answer == "conditions"
+        assert made.numbers["before"]["k_gap"]["hidden_already"] == 1
+        assert words(made.numbers)["exposure"][1].startswith("100.0% of people had a twin")
+
+    def test_an_empty_folder_after_everything_was_suppressed(self, tmp_path):
+        far = samples([(0, 0, 0)], [(9000, 9000, 90000)])
+        with pytest.raises(ArgumentError):
+            publish(far, incrowd.glove(far, 2, max_space=1), tmp_path / "release")
+        with pytest.raises(UnreadableError, match="is no release"):
+            make(tmp_path / "release")
+
+
+@pytest.fixture(scope="module")
+def hermit(tmp_path_factory):
+    """Let somebody live alone, 300 km from everybody, and be seen when nobody else is."""
+    folder = tmp_path_factory.mktemp("hermit")
+    city = incrowd.synthesize("city", users=40, seed=7)
+    boxes = city.boxes().with_columns(pl.format("subscriber-{}", "user").alias("user"))
+    x, y, t = 3000, 2987, int(city.t1.max()) + 1440 * 9
+    places = [(x, y, t), (x + 7, y + 3, t + 123), (x, y, t + 777)]
+    alone = pl.DataFrame(
+        [("subscriber-hermit", x, x + 1, y, y + 1, t, t + 1) for x, y, t in places],
+        schema=boxes.schema, orient="row",
+    )  # fmt: skip
+    both = pl.concat([boxes, alone]).sort("user", "t0", maintain_order=True)
+    users = both["user"].unique(maintain_order=True)
+    lengths = both.group_by("user", maintain_order=True).len()["len"]
+    data = incrowd.Trajectories(
+        tuple(both[name].to_numpy().astype(np.int32) for name in city.boxes().columns[1:]),
+        np.concatenate([[0], np.cumsum(lengths.to_numpy())]).astype(np.int64),
+        city.frame, people=users,
+    )  # fmt: skip
+    who = folder / "who.parquet"
+    # Too far from anybody to be hidden: her samples cannot be published.
+    release = incrowd.glove(data, k=2, max_space=60, max_time=1440 * 3)
+    publish(data, release, folder / "release", record=who, draws=20)
+    made = make(folder / "release", original=data, record=who, tz=ZONE, targets=20)
+    return folder / "release", data, made, (x, y)
+
+
+class TestNobodyIsNamed:
+    def test_no_name_of_the_input_or_of_the_release(self, hermit):
+        folder, _, made, _ = hermit
+        text = text_of(made.html())
+        assert "subscriber-" not in text
+        names = read_release(folder).table.select("person").unique().collect()["person"]
+        assert not [name for name in names if name in text]
+
+    def test_no_original_position(self, hermit):
+        _, data, made, _ = hermit
+        text = made.json()
+        metres = {f"{value:.1f}" for value in np.unique(data.frame.metres(data.x0)) if value > 1000}
+        numbers = set(re.findall(r"\d+\.\d+", json.dumps(made.numbers)))
+        assert not metres & numbers
+        lon, lat = data.frame.degrees(data.frame.metres(data.x0), data.frame.metres(data.y0))
+        for degree in {f"{d:.4f}" for d in (*lon.tolist(), *lat.tolist())}:
+            assert degree not in text
+
+    def test_the_map_ends_where_people_are(self, hermit):
+        _, _, made, (x, y) = hermit
+        about = made.numbers["utility"]["together"]["map"]
+        assert all(n is None or n >= about["least"] >= 10 for c in about["cells"] for n in c[2:])
+        assert {cell[0] for cell in about["cells"]} >= {0, about["columns"] - 1}
+        assert {cell[1] for cell in about["cells"]} >= {0, about["rows"] - 1}
+        east = about["west_m"] + about["columns"] * about["side_m"]
+        north = about["south_m"] + about["rows"] * about["side_m"]
+        assert east < x * 100
+        assert north < y * 100
+
+    def test_bins_and_heat_are_of_many(self, hermit):
+        _, _, made, _ = hermit
+        persons = made.numbers["utility"]["persons"]
+        for name in ("travelled", "gyration", "hull"):
+            groups = [*persons[name]["bins"], *persons[name]["heat"]]
+            assert all(group["people"] >= 10 for group in groups)
+
+    def test_no_extreme_of_an_error(self, hermit):
+        _, _, made, _ = hermit
+        for name in ("position_error", "time_error"):
+            assert set(made.numbers["accuracy"][name]) == {
+                "mean", "quarter", "median", "three_quarters", "cumulative",
+            }  # fmt: skip
+
+    def test_no_quantile_of_the_last_few(self, hermit):
+        _, _, made, _ = hermit
+        persons = made.numbers["utility"]["persons"]
+        for name in ("centre_of_mass", "home", "work", "travelled", "gyration"):
+            assert "0.5" in persons[name]["quantiles"]
+            assert set(persons[name]["quantiles"]) <= {"0.25", "0.5", "0.75"}
+
+    def test_records_that_are_drawn_are_published_ones_of_crowds(self, hermit):
+        _, _, made, _ = hermit
+        drawn = made.numbers["drawn"]
+        assert drawn
+        assert all(record["crowd"] >= 2 for record in drawn)
+        assert max(box["east_to"] for record in drawn for box in record["boxes"]) < 100
+
+    def test_her_days_and_her_distance_are_not_told(self, hermit):
+        _, _, made, _ = hermit
+        about = made.numbers["before"]["data"]
+        assert about["people"] == 41
+        days = {"start": "2012-03-05", "end": "2012-03-18", "days": 14}
+        assert {name: about[name] for name in days} == days
+        assert not {"width_km", "height_km", "per_person_hour"} & set(about)
+        assert about["area_km2"] < 10_000  # squares grow with the extent, and are few
+
+    def test_she_is_left_out_of_the_release(self, hermit):
+        _, _, made, _ = hermit
+        assert made.numbers["settings"]["losses"]["people_dropped"] == "fewer than 2"
+        said = dict(words(made.numbers)["settings"])
+        assert "fewer than 2" in said.values()
+
+    def test_the_k_gap_ends_before_hers(self, hermit):
+        _, data, made, _ = hermit
+        most = incrowd.k_gap(data, 2)["k_gap"].max()
+        curve = made.numbers["before"]["k_gap"]["curve"]
+        assert curve[-1]["gap"] < most
+        assert curve[-1]["share"] < 1

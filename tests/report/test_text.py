@@ -1,0 +1,167 @@
+import pytest
+
+from incrowd.report._text import words
+from report.samples import numbers, rows, sharp
+
+
+def original(**more):
+    known = numbers()
+    known["given"] |= {"original": True}
+    return known | {"before": {"uniqueness": [], "k_gap": None, "risk": None, "data": None} | more}
+
+
+class TestWithPartsMissing:
+    def test_files_alone(self):
+        said = words(numbers())
+        assert said["title"] == "Privacy report of a release"
+        assert said["subtitle"] == "90 people, 900 published samples, made with GLOVE."
+        assert "original was not at hand" in said["exposure"][0]
+        assert said["data"] == said["example"] == []
+        assert said["left"] == ["What is left of the original could not be measured."]
+        assert len(said["unsaid"]) == 3
+        assert "--original" not in said["commands"]
+
+    def test_with_the_original_but_no_record(self):
+        said = words(original(k_gap={"hidden_already": 0.0}))
+        assert [text[:28] for text in said["unsaid"]] == ["What became of each person ("]
+        assert said["exposure"][1] == "Nobody had a twin in the data."
+        assert "verify RELEASE --original DATA\n" in said["commands"]
+
+    def test_nobody_to_hide_among(self):
+        assert words(original())["unsaid"][-1].endswith("there is nobody to hide among.")
+
+    def test_files_that_did_not_pass_beside_the_original(self):
+        known = original() | {"before": None}
+        said = words(known)
+        assert said["exposure"][0].startswith("The files did not pass")
+        assert said["unsaid"] == [
+            "Anything about people, before or after: the files of the release did not pass."
+        ]
+
+    def test_with_everything_nothing_is_unsaid(self):
+        known = original(k_gap={"hidden_already": 0.25})
+        known["given"] |= {"record": True, "tz": "Africa/Abidjan"}
+        said = words(known)
+        assert said["unsaid"] == []
+        assert said["exposure"][1].startswith("25.0% of people had a twin")
+        assert "--record WHO.parquet" in said["commands"]
+        assert "Africa/Abidjan" in said["commands"]
+
+    def test_the_command_has_the_thresholds_of_suppression(self):
+        known = numbers()
+        known["settings"]["settings"] = {"k": 3, "reshape": "union", "max_space": 150}
+        known["settings"]["settings"]["max_time"] = 360
+        first, *_, last = words(known)["commands"].splitlines()
+        assert "--k 3 --reshape union --max-space 15000 --max-time 360 -o" in first
+        assert last.endswith("--targets 500 --seed 0")
+
+    def test_a_manifest_that_states_nothing(self):
+        known = numbers()
+        known["settings"] |= {"settings": {}, "frame": {}, "losses": {}}
+        known["sizes"] = {}
+        said = words(known)
+        assert said["subtitle"].startswith("? people, ? published")
+        assert ("grid", "cells of none m, slots of none s") in said["settings"]
+
+
+class TestExample:
+    def test_takes_as_few_points_as_single_out_nine_of_ten(self):
+        said = words(original(uniqueness=rows(0.2, 0.6, 0.93, 0.99)))["example"]
+        assert "He remembers three things about her: on Monday" in said[0]
+        assert "for 93% of people" in said[1]
+        assert "3 or more records that are exactly alike" in said[2]
+
+    def test_takes_most_points_where_few_are_singled_out(self):
+        said = words(original(uniqueness=rows(0.0, 0.1)))["example"]
+        assert "two things" in said[0]
+        assert "for 10% of people" in said[1]
+
+    @pytest.mark.parametrize(("k", "ok"), [(None, True), (3, False)])
+    def test_promises_no_crowd_where_there_is_none(self, k, ok):
+        known = original(uniqueness=rows(0.95))
+        known["verification"] |= {"k": k, "ok": ok}
+        assert len(words(known)["example"]) == 2
+        known["after"] = {"uniqueness": rows(0.5)}
+        assert words(known)["example"][2].endswith("one record only in 50% of cases.")
+
+
+RISK = {
+    "known": 4,
+    "attacked": 9,
+    "people": 9,
+    "attacks": [{"attack": "visit", "told_apart": 0.5}, {"attack": "home", "told_apart": 0.7}],
+}
+
+
+class TestAttacks:
+    def test_the_strongest_is_named(self):
+        text = words(original(risk=RISK))["exposure"][-1]
+        assert "tried on all 9 people" in text
+        assert text.endswith("the strongest singles out 70% of people.")
+
+    def test_a_draw_is_called_one(self):
+        text = words(original(risk=RISK | {"people": 1000}))["exposure"][-1]
+        assert "tried on 9 people, drawn at random" in text
+
+
+class TestSettings:
+    def said(self, **parts):
+        known = numbers()
+        known["settings"] |= parts
+        return dict(words(known)["settings"])
+
+    def test_what_is_not_counted_is_said_in_words(self):
+        said = self.said(losses={"people_dropped": "fewer than 3", "odd": None})
+        assert said["people left out, because no crowd was left for them"] == "fewer than 3"
+        assert said["odd"] == "none"
+
+    @pytest.mark.parametrize("number", [0, 3, 4000])
+    def test_nobody_and_many_are(self, number):
+        said = self.said(losses={"people_dropped": number})
+        assert said["people left out, because no crowd was left for them"] == f"{number:,}"
+
+    def test_values_are_written_for_people(self):
+        said = self.said(settings={"stretch": {"max_space": 200, "odd": [1, None]}, "r": 0.50})
+        assert said["stretch"] == "max_space 200, odd 1, none"
+        assert said["r"] == "0.5"
+
+    def test_another_method_promises_no_crowd(self):
+        known = numbers(k=None)
+        known["settings"] |= {"method": "Cloak"}
+        said = words(known)
+        assert said["done"] == [
+            "The method is Cloak. It changes samples one by one and hides nobody in a crowd."
+        ]
+        assert "--method METHOD" in said["commands"]
+
+    @pytest.mark.parametrize(
+        ("settings", "words_"),
+        [
+            ({"k": 5, "variant": "strict", "reshape": "split"}, "--k 5 -o"),
+            ({"k": 2, "variant": "w", "reshape": "union"}, "--k 2 --variant w --reshape union -o"),
+        ],
+    )
+    def test_commands_say_what_was_chosen(self, settings, words_):
+        known = numbers()
+        known["settings"] |= {"settings": settings}
+        assert f"incrowd anonymize DATA {words_} RELEASE" in words(known)["commands"]
+
+
+class TestLeft:
+    @pytest.mark.parametrize(
+        ("metres", "minutes", "said"),
+        [
+            (100, 1, "100 m wide and 1 min long"),
+            (999, 119, "999 m wide and 119 min long"),
+            (1000, 120, "1 km wide and 2.0 h long"),
+            (2340, 150, "2.3 km wide and 2.5 h long"),
+        ],
+    )
+    def test_sizes_are_in_words(self, metres, minutes, said):
+        known = numbers() | {"accuracy": sharp(space_median=metres, time_median=minutes)}
+        assert said in words(known)["left"][0]
+
+    def test_errors_where_they_are_known(self):
+        known = numbers() | {"accuracy": sharp(space_error=511.3, time_error=104.2)}
+        (text,) = words(known)["left"]
+        assert text.endswith("the middle of the rectangle is on average 511 m and 104 min off.")
