@@ -1,8 +1,8 @@
 """How kernels are compiled, and the names of the arrays that they take.
 
-Every kernel is decorated with `compiled`, `inner`, `light` or `inlined`, so that they all release
-the interpreter's lock (blocks of people are worked on by several threads) and are kept on disk
-between runs (a small dataset should not wait for the compiler twice).
+Every kernel is decorated with `kernel`, `kernel_private`, `kernel_nogc` or `kernel_inline`, so
+that they all release the interpreter's lock (blocks of people are worked on by several threads)
+and are kept on disk between runs (a small dataset should not wait for the compiler twice).
 
 What is kept is renewed when the file of the kernel that Python calls changes, and not when an inner
 kernel in another file does. Whoever changes an inner kernel removes the ``*.nbi`` files in
@@ -24,12 +24,12 @@ __all__ = [
     "Floats",
     "Ints",
     "Words",
-    "compiled",
-    "inlined",
-    "inner",
-    "is_kept",
-    "light",
-    "ones",
+    "is_cached",
+    "kernel",
+    "kernel_inline",
+    "kernel_nogc",
+    "kernel_private",
+    "popcount",
 ]
 
 
@@ -49,49 +49,49 @@ _BARE: dict[str, Any] = {
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 
-def compiled(kernel: Kernel) -> Kernel:
+def kernel(function: Kernel) -> Kernel:
     """Compile a kernel that Python calls; to the type checker it stays the function it was."""
-    return cast("Kernel", njit(cache=True, nogil=True, error_model="numpy")(kernel))
+    return cast("Kernel", njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
-def inner(kernel: Kernel) -> Kernel:
+def kernel_private(function: Kernel) -> Kernel:
     """Compile a kernel that only other kernels call.
 
     Without the two wrappers that make it callable from elsewhere, which take longer to compile
     than most of these kernels themselves; and not kept on disk, where its callers have it already.
     """
-    return cast("Kernel", njit(nogil=True, **_BARE | {"_nrt": True})(kernel))
+    return cast("Kernel", njit(nogil=True, **_BARE | {"_nrt": True})(function))
 
 
-def light(kernel: Kernel) -> Kernel:
+def kernel_nogc(function: Kernel) -> Kernel:
     """Compile a kernel that only other kernels call, and that makes no arrays.
 
     It does not count who holds the arrays that it is given, or takes parts of: its caller does.
     Where several threads count the same arrays, counting takes longer than many a kernel. So it
     can give arrays back to light kernels only.
     """
-    return cast("Kernel", njit(nogil=True, **_BARE | {"_nrt": False})(kernel))
+    return cast("Kernel", njit(nogil=True, **_BARE | {"_nrt": False})(function))
 
 
-def inlined(kernel: Kernel) -> Kernel:
+def kernel_inline(function: Kernel) -> Kernel:
     """Write the lines of a kernel where it is called, instead of compiling it by itself.
 
     For kernels that take many arrays and have one caller, or two: all of these arrays would be
     taken apart and put together again for the call, which takes the compiler longer than the lines
     themselves.
     """
-    return cast("Kernel", njit(inline="always", **_BARE)(kernel))
+    return cast("Kernel", njit(inline="always", **_BARE)(function))
 
 
-def _ones(typing: Any, word: Any) -> Any:  # noqa: ARG001
+def _popcount(typing: Any, word: Any) -> Any:  # noqa: ARG001
     return types.int64(types.uint64), lambda _, builder, __, given: builder.ctpop(given[0])
 
 
-ones: Any = intrinsic(_ones)
+popcount: Any = intrinsic(_popcount)
 """Count the ones in a word of 64 bits; for kernels."""
 
 
-def is_kept(kernel: Callable[..., object]) -> bool:
+def is_cached(kernel: Callable[..., object]) -> bool:
     """Tell whether a kernel that Python calls was compiled before, and is kept on disk."""
     folder = Path(cast("Any", kernel).stats.cache_path)
     name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__qualname__}"

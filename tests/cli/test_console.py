@@ -154,18 +154,18 @@ class TestWrongUse:
 class TestSayIfFirst:
     @pytest.mark.parametrize("kept", [True, False])
     def test_tells_of_the_compiler_only_when_it_runs(self, capsys, monkeypatch, kept):
-        monkeypatch.setattr("incrowd._numba.is_kept", lambda _: kept)
+        monkeypatch.setattr("incrowd._numba.is_cached", lambda _: kept)
         say_if_first()
         assert ("compiled" in capsys.readouterr().err) is not kept
 
     def test_finds_what_is_kept(self):
-        from incrowd._numba import compiled, is_kept
+        from incrowd._numba import is_cached, kernel
 
-        @compiled
+        @kernel
         def never():
             return 1
 
-        assert not is_kept(never)
+        assert not is_cached(never)
 
 
 class TestToldToEnd:

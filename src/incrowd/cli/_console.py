@@ -96,11 +96,11 @@ def say_if_first(
 
     The kernel is known by its module, a colon and its name.
     """
-    from incrowd._numba import is_kept
+    from incrowd._numba import is_cached
 
     module, _, name = kernel.partition(":")
     home = importlib.import_module(f"incrowd.{module}")
-    first = not is_kept(getattr(home, name))
+    first = not is_cached(getattr(home, name))
     if first:
         say(f"The kernels are compiled first, once on every machine; that takes about {takes}.")
     return first

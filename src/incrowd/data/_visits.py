@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from incrowd._numba import Floats, Ints, compiled
+from incrowd._numba import Floats, Ints, kernel
 from incrowd._parallel import on_threads
 from incrowd.data._columns import as_polars, codes_of, frozen, samples_of, which, whole
 from incrowd.data._trajectories import Trajectories
@@ -397,7 +397,7 @@ def count(place: Ints, offsets: Ints, *, threads: int = 1) -> Vectors:
     return Vectors(codes, number, cuts, np.diff(offsets))
 
 
-@compiled
+@kernel
 def _count(place: Ints, offsets: Ints) -> tuple[Ints, Ints, Ints]:
     """Count for some people: codes, how often, and how many codes each has."""
     people, size = len(offsets) - 1, offsets[-1] - offsets[0]

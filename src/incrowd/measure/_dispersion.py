@@ -24,7 +24,7 @@ import numpy as np
 import polars as pl
 
 from incrowd._arguments import whole
-from incrowd._numba import Floats, Ints, compiled, inner
+from incrowd._numba import Floats, Ints, kernel, kernel_private
 from incrowd._parallel import cores, on_threads
 from incrowd.errors import ArgumentError, InputError
 from incrowd.measure._k_gap import k_gap
@@ -187,7 +187,7 @@ def _exact(data: "Trajectories", stretch: Stretch, near: Ints) -> tuple[Scale, i
     return scale, common
 
 
-@compiled
+@kernel
 def _disperse(
     who: Ints,
     near: Ints,
@@ -250,7 +250,7 @@ def _disperse(
     return tops, bottoms
 
 
-@inner
+@kernel_private
 def _up(part: int, whole: int, number: int) -> int:
     """Give where in sorted values the first is that such a share of them does not exceed."""
     return (part * number + whole - 1) // whole - 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from incrowd._numba import Floats, Ints, compiled
+from incrowd._numba import Floats, Ints, kernel
 from incrowd._parallel import cores
 from incrowd.data._trajectories import Trajectories
 from incrowd.data._visits import Vectors, count, visits
@@ -198,7 +198,7 @@ def _entropies(start: Ints, number: Ints, total: Floats) -> Floats:
     return np.add.reduceat(-part * np.log2(part), start) + 0.0
 
 
-@compiled
+@kernel
 def _ways(x: Floats, y: Floats, offsets: Ints) -> tuple[Floats, Floats, Floats]:
     """Give each person's longest way, all of her ways, and her radius of gyration."""
     people = len(offsets) - 1

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd._arguments import is_whole, whole
-from incrowd._numba import compiled
+from incrowd._numba import kernel
 from incrowd._parallel import cores, on_threads
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError
@@ -125,7 +125,7 @@ def pair_cost(data: Trajectories, i: int, j: int, stretch: Stretch) -> Fraction:
     return Fraction(int(space + time), int(lengths[longer]) * n * scale.whole)
 
 
-@compiled
+@kernel
 def _cost(
     boxes: Boxes, a0: int, a1: int, na: int, b0: int, b1: int, nb: int, scale: Scale
 ) -> tuple[int, int]:
@@ -144,7 +144,7 @@ def _wanted(data: Trajectories, k: int | Sequence[int]) -> list[int]:
     return wanted
 
 
-@compiled
+@kernel
 def _parts(
     queries: NDArray[np.int64], near: NDArray[np.int64], slot_of: NDArray[np.int64], world: World
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:

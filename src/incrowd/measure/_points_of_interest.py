@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import Ints, compiled, inner
+from incrowd._numba import Ints, kernel, kernel_private
 from incrowd._parallel import cores
 from incrowd.data._frame import Frame
 from incrowd.data._trajectories import Trajectories
@@ -234,7 +234,7 @@ def _found(
     return PointsOfInterest(stays, pois, data.people, data.frame)
 
 
-@compiled
+@kernel
 def _middles(
     x: NDArray[np.int32], y: NDArray[np.int32], first: Ints, last: Ints
 ) -> tuple[Ints, Ints]:
@@ -268,7 +268,7 @@ def _cluster(
     return found
 
 
-@inner
+@kernel_private
 def _bucket(group: int, x: int, y: int, size: int) -> int:
     """Give where the founders of a square are listed."""
     mixed = (np.uint64(x) * np.uint64(0x9E3779B97F4A7C15)) ^ (
@@ -286,7 +286,7 @@ class Founders(NamedTuple):
     after: Ints
 
 
-@inner
+@kernel_private
 def _nearest(me: int, group: Ints, x: Ints, y: Ints, limit: int, founders: Founders) -> int:
     """Give the number of the nearest founder within the limit (of equals, the older), or -1."""
     side = _side(limit)
@@ -305,13 +305,13 @@ def _nearest(me: int, group: Ints, x: Ints, y: Ints, limit: int, founders: Found
     return best
 
 
-@inner
+@kernel_private
 def _side(limit: int) -> int:
     """Give the side of a square: whatever is within the limit is in the same or the next one."""
     return np.int64(np.ceil(np.sqrt(np.float64(limit)))) + 1
 
 
-@compiled
+@kernel
 def _found_or_join(
     group: Ints, x: Ints, y: Ints, order: Ints, limit: int, founding: int
 ) -> tuple[Ints, Ints]:

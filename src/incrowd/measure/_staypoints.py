@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import Ints, compiled, inner
+from incrowd._numba import Ints, kernel, kernel_private
 from incrowd._parallel import on_threads
 
 __all__ = [
@@ -60,7 +60,7 @@ class Hull(NamedTuple):
     state: Ints
 
 
-@inner
+@kernel_private
 def square(a: int, b: int) -> int:
     """Give the square of a distance; of one beyond all limits, something beyond them."""
     if max(abs(a), abs(b)) > FARTHEST:
@@ -68,7 +68,7 @@ def square(a: int, b: int) -> int:
     return np.int64(a) * np.int64(a) + np.int64(b) * np.int64(b)
 
 
-@inner
+@kernel_private
 def cover(hull: Hull, x: NDArray[np.int32], y: NDArray[np.int32], first: int, last: int) -> bool:
     """Make it the hull of some fixes, the last one not included; say whether that was possible."""
     if hull.state[FIRST] != first:
@@ -80,7 +80,7 @@ def cover(hull: Hull, x: NDArray[np.int32], y: NDArray[np.int32], first: int, la
     return hull.state[SIZE] >= 0
 
 
-@inner
+@kernel_private
 def reaches(hull: Hull, x: int, y: int, limit: int) -> bool:
     """Tell whether a point is near enough to all corners."""
     far = 0
@@ -89,7 +89,7 @@ def reaches(hull: Hull, x: int, y: int, limit: int) -> bool:
     return far == 0
 
 
-@inner
+@kernel_private
 def _join(hull: Hull, size: int, x: int, y: int) -> int:
     """Let a point join; give how many corners there are then, or -1 if they are too many."""
     corners, at = hull.corners, size
@@ -117,7 +117,7 @@ def _join(hull: Hull, size: int, x: int, y: int) -> int:
     return left
 
 
-@inner
+@kernel_private
 def _mark_chain(corners: Ints, size: int, turn: int, chain: Ints, stays: Ints) -> None:
     """Mark the corners of the lower (turn 1) or the upper chain (Andrew's way)."""
     used = 0
@@ -188,7 +188,7 @@ def stays_of(
     return who, first, last
 
 
-@compiled
+@kernel
 def _boxed(x: Cells, y: Cells) -> Boxes:
     """Give the box around each part of the fixes: x from, x to, y from, y to."""
     parts = (len(x) + PART - 1) // PART
@@ -199,7 +199,7 @@ def _boxed(x: Cells, y: Cells) -> Boxes:
     return boxes
 
 
-@inner
+@kernel_private
 def _last_too_far(x: Cells, y: Cells, first: int, fix: int, boxes: Boxes, limit: int) -> int:
     """Give the last fix of a window (from `first` up to `fix`) that is too far from it, or -1."""
     at = fix - 1
@@ -217,7 +217,7 @@ def _last_too_far(x: Cells, y: Cells, first: int, fix: int, boxes: Boxes, limit:
     return -1
 
 
-@inner
+@kernel_private
 def _too_far(
     x: Cells,
     y: Cells,
@@ -237,7 +237,7 @@ def _too_far(
     return _last_too_far(x, y, first, fix, boxes, limit)
 
 
-@inner
+@kernel_private
 def _around(x: Cells, y: Cells, first: int, last: int, boxes: Boxes, box: Ints) -> None:
     """Write the box around some fixes, the last one included."""
     box[0], box[1], box[2], box[3] = x[last], x[last], y[last], y[last]
@@ -254,7 +254,7 @@ def _around(x: Cells, y: Cells, first: int, last: int, boxes: Boxes, box: Ints) 
         at += 1
 
 
-@compiled
+@kernel
 def _stays(
     fixes: tuple[Cells, Cells, Cells],
     offsets: Ints,

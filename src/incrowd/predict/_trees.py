@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import Floats, Ints, compiled
+from incrowd._numba import Floats, Ints, kernel
 from incrowd.errors import InputError
 from incrowd.measure._features import FEATURES
 from incrowd.predict._training import CLASSES
@@ -155,7 +155,7 @@ def _are_offsets(start: Ints, nodes: int) -> bool:
     return bool(within.all()) and bool(ends) and bool((np.diff(start) > 0).all())
 
 
-@compiled
+@kernel
 def _vote(
     features: Floats,
     start: Ints,

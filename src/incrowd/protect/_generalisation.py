@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import compiled
+from incrowd._numba import kernel
 from incrowd.data._frame import Frame
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError
@@ -107,7 +107,7 @@ def _snapped(start: Ints, end: Ints, unit: int, shift: int, step: int) -> Pair:
     return new
 
 
-@compiled
+@kernel
 def _snap(
     start: Ints, end: Ints, unit: int, shift: int, step: int, new_start: Ints, new_end: Ints
 ) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import compiled, inner
+from incrowd._numba import kernel, kernel_private
 from incrowd._parallel import cores, on_threads
 from incrowd.data._columns import Columns, frozen
 from incrowd.data._trajectories import Trajectories
@@ -86,7 +86,7 @@ def _blocks(offsets: Longs) -> list[tuple[int, int]]:
     return list(pairwise(cuts))
 
 
-@inner
+@kernel_private
 def _before(columns: Columns, a: int, b: int) -> Any:
     """Tell whether a sample comes before another in the order of the design."""
     x0, x1, y0, y1, t0, t1 = columns
@@ -103,7 +103,7 @@ def _before(columns: Columns, a: int, b: int) -> Any:
     return y1[a] < y1[b]
 
 
-@compiled
+@kernel
 def _order(
     first: int,
     last: int,
@@ -139,7 +139,7 @@ def _order(
     return renamed
 
 
-@inner
+@kernel_private
 def _sort(columns: Columns, start: int, row: Ints, spare: Ints) -> None:
     """Sort the samples of one person, those that are equal in the order of the input."""
     number = len(row)
@@ -157,7 +157,7 @@ def _sort(columns: Columns, start: int, row: Ints, spare: Ints) -> None:
         width *= 2
 
 
-@inner
+@kernel_private
 def _merge(columns: Columns, start: int, row: Ints, middle: int, spare: Ints) -> None:
     """Merge two sorted pieces, the second of which starts at `middle`."""
     if not _before(columns, start + row[middle], start + row[middle - 1]):
@@ -175,7 +175,7 @@ def _merge(columns: Columns, start: int, row: Ints, middle: int, spare: Ints) ->
             left += 1
 
 
-@compiled
+@kernel
 def _take(column: Ints, old: Longs, new: Longs, order: Ints, out: Ints) -> None:
     """Collect what stays of a column."""
     for person in range(len(new) - 1):

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._arguments import is_whole
-from incrowd._numba import compiled
+from incrowd._numba import kernel
 from incrowd.data._trajectories import Trajectories
 from incrowd.data._visits import is_named
 from incrowd.errors import ArgumentError
@@ -187,7 +187,7 @@ def _dense(columns: list[NDArray[Any]]) -> tuple[Longs, int]:
     return code, number
 
 
-@compiled
+@kernel
 def _visitors(code: Longs, offsets: Longs, crowd: NDArray[np.int32], number: int) -> Longs:
     """Count the different people at each place."""
     people = np.zeros(number, np.int64)

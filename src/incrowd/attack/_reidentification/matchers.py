@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import Floats, Ints, compiled, inner
+from incrowd._numba import Floats, Ints, kernel, kernel_private
 from incrowd.attack._search.index import Records, index
 from incrowd.data._visits import Vectors
 from incrowd.errors import ArgumentError, InputError
@@ -94,7 +94,7 @@ def rank(vectors: Vectors, places: int, most: int) -> Ranks:
     return Ranks(*_rank(vectors.place, vectors.offsets, places, most), np.diff(vectors.offsets))
 
 
-@compiled
+@kernel
 def _rank(
     place: Ints, offsets: Ints, places: int, most: int
 ) -> tuple[Ints, NDArray[np.int32], NDArray[np.int32]]:
@@ -116,7 +116,7 @@ def _rank(
     return start, person, ranks
 
 
-@compiled
+@kernel
 def top(  # noqa: C901, PLR0912, PLR0915
     first: int, last: int, wanted: Ints, place: Ints, offsets: Ints, ranks: Ranks, room: TopRoom
 ) -> NDArray[np.int32]:
@@ -219,7 +219,7 @@ def room_for_profiles(people: int) -> ProfileRoom:
     return ProfileRoom(np.zeros(people), np.zeros(people, np.int64), np.zeros(people, np.int32))
 
 
-@compiled
+@kernel
 def numbered(codes: Ints, known: Ints) -> Ints:
     """Give codes numbers: which of the known ones, in rising order, each is; -1 if none."""
     keys = np.searchsorted(known, codes)
@@ -229,7 +229,7 @@ def numbered(codes: Ints, known: Ints) -> Ints:
     return keys
 
 
-@compiled
+@kernel
 def tfidf(
     first: int,
     last: int,
@@ -274,7 +274,7 @@ def tfidf(
     return match
 
 
-@inner
+@kernel_private
 def _above(one: int, of_one: int, two: int, of_two: int) -> int:
     """Compare two fractions: 1 if the first is greater, 0 if they are equal, -1 otherwise.
 
@@ -286,7 +286,7 @@ def _above(one: int, of_one: int, two: int, of_two: int) -> int:
     return (whole > other) - (whole < other)
 
 
-@compiled
+@kernel
 def markov(  # noqa: C901
     first: int, last: int, tests: Profiles, total: Ints, records: Records, room: ProfileRoom
 ) -> NDArray[np.int32]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from incrowd._numba import Ints, compiled
+from incrowd._numba import Ints, kernel
 from incrowd._parallel import on_threads
 from incrowd.data._columns import frozen
 from incrowd.data._visits import Vectors, count
@@ -205,7 +205,7 @@ def _traces(place: Ints, visits: "Visits", codes: Ints, precision: int, threads:
     return Traces(found, np.concatenate([[0], np.cumsum(size)]).astype(np.int64))
 
 
-@compiled
+@kernel
 def _entries(
     place: Ints, time: Ints, offsets: Ints, precision: int, codes: Ints
 ) -> tuple[Ints, Ints]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import Ints, compiled, inner
+from incrowd._numba import Ints, kernel, kernel_private
 from incrowd.data._visits import Vectors
 
 __all__ = [
@@ -59,7 +59,7 @@ def index(vectors: Vectors) -> tuple[Records, Ints]:
     return Records(vectors.offsets, key, number, total, start, person, value), codes
 
 
-@compiled
+@kernel
 def _lists(
     keys: int, offsets: Ints, key: NDArray[np.int32], number: NDArray[np.int32]
 ) -> tuple[Ints, NDArray[np.int32], NDArray[np.int32]]:
@@ -79,7 +79,7 @@ def _lists(
     return start, person, value
 
 
-@inner
+@kernel_private
 def most_people(start: int, end: int, all_people: int, records: Records) -> int:
     """Give how many people have anything in common with a person, at most."""
     number = 0

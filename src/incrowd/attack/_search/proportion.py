@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import Ints, compiled, inner
+from incrowd._numba import Ints, kernel, kernel_private
 from incrowd.attack._search.index import Points, Records, most_people
 from incrowd.attack._search.unordered import fits
 
@@ -47,7 +47,7 @@ class Rows(NamedTuple):
     high: NDArray[np.int32]
 
 
-@inner
+@kernel_private
 def _between(visits: int, mine: int, top: int, tolerance: Tolerance) -> tuple[int, int]:
     """Give between what m must lie for somebody with so many visits where others are `mine`.
 
@@ -61,7 +61,7 @@ def _between(visits: int, mine: int, top: int, tolerance: Tolerance) -> tuple[in
     return min(MOST, low), MOST if rest <= 0 else min(MOST, b * visits * top // rest)
 
 
-@inner
+@kernel_private
 def _visits(
     start: int, end: int, records: Records, points: Points, local: NDArray[np.int32]
 ) -> NDArray[np.int32]:
@@ -83,7 +83,7 @@ def _visits(
     return visits[:used]
 
 
-@inner
+@kernel_private
 def _rows(
     top: int, mine: NDArray[np.int32], visits: NDArray[np.int32], tolerance: Tolerance
 ) -> Rows:
@@ -108,7 +108,7 @@ def _rows(
     return Rows(theirs, low, high)
 
 
-@inner
+@kernel_private
 def _count(
     members: NDArray[np.int32],
     state: NDArray[np.int32],
@@ -132,7 +132,7 @@ def _count(
     return now
 
 
-@inner
+@kernel_private
 def _sure(rows: Rows) -> int:
     """Count those who fit, whatever is known."""
     people, last, number = len(rows.visits), rows.visits.shape[1] - 1, 0
@@ -144,7 +144,7 @@ def _sure(rows: Rows) -> int:
     return number
 
 
-@inner
+@kernel_private
 def _narrow(  # noqa: C901, PLR0912, PLR0915
     k: int,
     best: int,
@@ -220,7 +220,7 @@ def _narrow(  # noqa: C901, PLR0912, PLR0915
     return best
 
 
-@inner
+@kernel_private
 def _alone(rows: Rows) -> int:
     """Count who has a place, and fits it by itself."""
     last, number = rows.visits.shape[1] - 1, 0
@@ -229,7 +229,7 @@ def _alone(rows: Rows) -> int:
     return number
 
 
-@compiled
+@kernel
 def shares(
     targets: Ints,
     ks: Ints,

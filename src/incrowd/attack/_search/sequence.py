@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import Ints, compiled, inner
+from incrowd._numba import Ints, kernel, kernel_private
 from incrowd.attack._search.index import Records, most_people
 
 __all__ = [
@@ -44,7 +44,7 @@ class Paths(NamedTuple):
     when: NDArray[np.int32]
 
 
-@compiled
+@kernel
 def sequences(
     offsets: Ints, key: NDArray[np.int32], times: NDArray[np.int32], records: Records
 ) -> Sequences:
@@ -64,7 +64,7 @@ def sequences(
     return Sequences(start, when)
 
 
-@inner
+@kernel_private
 def _next(paths: Paths, c: int, y: int, after: int) -> int:
     """Give the first moment at a place behind another moment; there must be one."""
     low, high = paths.start[c, y], paths.start[c, y] + paths.number[c, y] - 1
@@ -77,7 +77,7 @@ def _next(paths: Paths, c: int, y: int, after: int) -> int:
     return paths.when[low]
 
 
-@inner
+@kernel_private
 def _paths(
     start: int, end: int, records: Records, known: Sequences, local: NDArray[np.int32]
 ) -> tuple[Paths, NDArray[np.int32]]:
@@ -102,7 +102,7 @@ def _paths(
     return Paths(first[:used], number[:used], last[:used], known.when), people[:used]
 
 
-@inner
+@kernel_private
 def _in_order(person: int, paths: Paths) -> NDArray[np.int32]:
     """Give the places of a person in the order in which she has them; -1 for one not known."""
     places = np.full(paths.last[person].max() + 1, -1, np.int32)
@@ -113,7 +113,7 @@ def _in_order(person: int, paths: Paths) -> NDArray[np.int32]:
     return places
 
 
-@inner
+@kernel_private
 def _who_has_all(mine: NDArray[np.int32], paths: Paths) -> int:
     """Count those whose sequence contains all of the person's."""
     number = 0
@@ -130,7 +130,7 @@ def _who_has_all(mine: NDArray[np.int32], paths: Paths) -> int:
     return number
 
 
-@inner
+@kernel_private
 def _narrow(  # noqa: C901, PLR0912
     x: int,
     k: int,
@@ -190,7 +190,7 @@ def _narrow(  # noqa: C901, PLR0912
     return best
 
 
-@compiled
+@kernel
 def order(
     targets: Ints,
     ks: Ints,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import Ints, Words, compiled, inlined, inner, ones
+from incrowd._numba import Ints, Words, kernel, kernel_inline, kernel_private, popcount
 from incrowd.attack._search.index import Points, Records, most_people
 
 __all__ = [
@@ -32,13 +32,13 @@ class Items(NamedTuple):
     first: NDArray[np.int32]
 
 
-@inner
+@kernel_private
 def fits(number: int, total: int, low: int, high: int, under: int) -> bool:
     """Tell whether a part of a total lies between two others, both included."""
     return bool(low * total <= number * under and number * under <= high * total)
 
 
-@inner
+@kernel_private
 def _items(start: int, end: int, most: int, records: Records, points: Points) -> Items:
     """Give all that may be known of a person, and whom each leaves."""
     size = 0
@@ -70,7 +70,7 @@ def _items(start: int, end: int, most: int, records: Records, points: Points) ->
     return Items(entry, cost, sorted_count, column, first)
 
 
-@inner
+@kernel_private
 def _sets(
     start: int,
     end: int,
@@ -103,16 +103,16 @@ def _sets(
     return sets[:, : (used + 63) // 64]
 
 
-@inner
+@kernel_private
 def _size(one: Words, two: Words) -> int:
     """Count those who are in both of two sets."""
     number = 0
     for w in range(len(one)):
-        number += ones(one[w] & two[w])
+        number += popcount(one[w] & two[w])
     return number
 
 
-@inner
+@kernel_private
 def _who_fit_all(k: int, sets: Words, items: Items) -> int:
     """Count those whom no k points tell apart, unless all k are of one entry."""
     left = np.full(sets.shape[1], ~np.uint64(0), np.uint64)
@@ -122,7 +122,7 @@ def _who_fit_all(k: int, sets: Words, items: Items) -> int:
     return _size(left, left)
 
 
-@inner
+@kernel_private
 def _narrow(  # noqa: C901
     x: int,
     k: int,
@@ -182,7 +182,7 @@ def _narrow(  # noqa: C901
     return best
 
 
-@inner
+@kernel_private
 def _bound(i: int, spare: int, left: int, order: Ints, number: int, size: int) -> int:
     """Give how many are left at least, whatever is known of the items from the i-th on."""
     bound = left
@@ -191,7 +191,7 @@ def _bound(i: int, spare: int, left: int, order: Ints, number: int, size: int) -
     return bound
 
 
-@inlined
+@kernel_inline
 def _write(chosen: NDArray[np.int32], items: Items, out: NDArray[np.int32]) -> None:
     """Write down which entries are known, each as often as its points; -1 behind the last."""
     used = 0
@@ -203,7 +203,7 @@ def _write(chosen: NDArray[np.int32], items: Items, out: NDArray[np.int32]) -> N
             used += 1
 
 
-@compiled
+@kernel
 def each(
     targets: Ints,
     ks: Ints,

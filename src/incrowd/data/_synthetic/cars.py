@@ -15,7 +15,7 @@ import math
 import numpy as np
 import pyarrow as pa
 
-from incrowd._numba import Floats, Ints, compiled, inner
+from incrowd._numba import Floats, Ints, kernel, kernel_private
 from incrowd.data._synthetic.geography import Globe, Sites, lay_out, scaled
 from incrowd.data._synthetic.mobility import ARRIVE, LEAVE, PLACE, STAYS, Life, live, new_life
 from incrowd.data._synthetic.presets import DAY, Guests, Habits, Preset
@@ -117,7 +117,7 @@ class Cars:
         return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 
 
-@inner
+@kernel_private
 def _park(life: Life, sites: Sites, seed: int, car: int, zone: int, point: Floats) -> None:
     """Write where the GPS sees a car that is parked in a zone."""
     chance = hashed(seed, car, zone)
@@ -127,7 +127,7 @@ def _park(life: Life, sites: Sites, seed: int, car: int, zone: int, point: Float
     point[1] = sites.at[zone, 1] + radius * math.sin(angle) + GPS * normal(life.rng)
 
 
-@inner
+@kernel_private
 def _log_trips(
     life: Life,
     sites: Sites,
@@ -153,7 +153,7 @@ def _log_trips(
     return row
 
 
-@inner
+@kernel_private
 def _pass_through(life: Life, days: int, trips: float, stops: Ints, choice: Floats) -> None:
     """Write the stays of a guest: from one of the stops of strangers to others."""
     rng, stays = life.rng, life.stays
@@ -174,7 +174,7 @@ def _pass_through(life: Life, days: int, trips: float, stops: Ints, choice: Floa
     life.size[STAYS] = size
 
 
-@compiled
+@kernel
 def _drive(
     seed: int,
     cars: Ints,

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyproj import CRS, Transformer
 
-from incrowd._numba import Floats, Ints, compiled, inner
+from incrowd._numba import Floats, Ints, kernel, kernel_private
 from incrowd.data._synthetic.presets import Land, Preset
 
 __all__ = [
@@ -73,7 +73,7 @@ def tree_order(points: Floats) -> Ints:
     return order
 
 
-@inner
+@kernel_private
 def _offer(found: Ints, squares: Floats, site: int, square: float) -> None:
     """Insert a site among the nearest so far, if it is one of them."""
     if square >= squares[-1]:
@@ -87,7 +87,7 @@ def _offer(found: Ints, squares: Floats, site: int, square: float) -> None:
     found[slot] = site
 
 
-@inner
+@kernel_private
 def nearest_few(sites: Floats, x: float, y: float, found: Ints, squares: Floats) -> None:
     """Fill `found` with the nearest sites, nearest first, and `squares` with their distances.
 
@@ -124,7 +124,7 @@ def nearest_few(sites: Floats, x: float, y: float, found: Ints, squares: Floats)
             _offer(found, squares, index, dx * dx + dy * dy)
 
 
-@inner
+@kernel_private
 def nearest(sites: Floats, x: float, y: float) -> int:
     """Give the site nearest to a point."""
     found = np.zeros(1, np.int64)
@@ -133,7 +133,7 @@ def nearest(sites: Floats, x: float, y: float) -> int:
     return int(found[0])
 
 
-@compiled
+@kernel
 def nearest_all(sites: Floats, points: Floats) -> Ints:
     """Give the site nearest to each of many points."""
     result = np.empty(points.shape[0], np.int64)
@@ -142,7 +142,7 @@ def nearest_all(sites: Floats, points: Floats) -> Ints:
     return result
 
 
-@compiled
+@kernel
 def neighbours(sites: Floats, count: int) -> Ints:
     """Give the `count` nearest other sites of each site, nearest first."""
     result = np.empty((sites.shape[0], count), np.int64)

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from incrowd._numba import Ints, Words, inner
+from incrowd._numba import Ints, Words, kernel_private
 from incrowd.data._synthetic.geography import Sites, nearest
 from incrowd.data._synthetic.presets import DAY, Habits
 from incrowd.data._synthetic.random import exponential, log_normal, normal, pick, poisson, uniform
@@ -82,13 +82,13 @@ def new_life(days: int) -> Life:
     )
 
 
-@inner
+@kernel_private
 def distance(sites: Sites, one: int, other: int) -> float:
     """Give the metres between two sites."""
     return math.hypot(sites.at[one, 0] - sites.at[other, 0], sites.at[one, 1] - sites.at[other, 1])
 
 
-@inner
+@kernel_private
 def remember(life: Life, place: int) -> None:
     """Count a visit to a place."""
     known = life.size[KNOWN]
@@ -101,7 +101,7 @@ def remember(life: Life, place: int) -> None:
     life.size[KNOWN] = known + 1
 
 
-@inner
+@kernel_private
 def _jump_length(rng: Words, scale: float, cutoff: float) -> float:
     """Draw from (dr + scale) ** -BETA * exp(-dr / cutoff), by rejection from the power law."""
     while True:
@@ -110,7 +110,7 @@ def _jump_length(rng: Words, scale: float, cutoff: float) -> float:
             return length
 
 
-@inner
+@kernel_private
 def jump(rng: Words, sites: Sites, origin: int, scale: float, cutoff: float) -> int:
     """Jump from a site to another, possibly the same; never out of the land."""
     for _ in range(TRIES):
@@ -123,7 +123,7 @@ def jump(rng: Words, sites: Sites, origin: int, scale: float, cutoff: float) -> 
     return origin
 
 
-@inner
+@kernel_private
 def _return(life: Life, sites: Sites, here: int, base: int) -> int:
     """Return to a known place in proportion to visits, but not to `here` nor to one far away."""
     total = 0
@@ -141,7 +141,7 @@ def _return(life: Life, sites: Sites, here: int, base: int) -> int:
     return base
 
 
-@inner
+@kernel_private
 def choose(life: Life, sites: Sites, base: int, scale: float, cutoff: float) -> int:
     """Choose the next place of somebody who is in her diary's last one and sleeps at `base`."""
     here = life.stays[life.size[STAYS] - 1, PLACE]
@@ -184,7 +184,7 @@ class Person(NamedTuple):
     """Her chance to set out on a trip on a day."""
 
 
-@inner
+@kernel_private
 def _draw_work(life: Life, sites: Sites, habits: Habits, home: int) -> int:
     """Draw a place of work: gravity, as some openings at commuting distance, one taken by pull."""
     if habits.shared_work:
@@ -199,7 +199,7 @@ def _draw_work(life: Life, sites: Sites, habits: Habits, home: int) -> int:
     return best
 
 
-@inner
+@kernel_private
 def _draw_person(life: Life, sites: Sites, habits: Habits) -> Person:
     """Draw who somebody is."""
     rng = life.rng
@@ -214,7 +214,7 @@ def _draw_person(life: Life, sites: Sites, habits: Habits) -> Person:
     return Person(home, work, begin, end, pace, roaming)
 
 
-@inner
+@kernel_private
 def _move(life: Life, sites: Sites, place: int, minute: float) -> None:
     """End the present stay at a minute (or as soon as possible after it) and go to a place."""
     last = life.size[STAYS] - 1
@@ -230,13 +230,13 @@ def _move(life: Life, sites: Sites, place: int, minute: float) -> None:
     life.size[STAYS] = last + 2
 
 
-@inner
+@kernel_private
 def _arrived(life: Life) -> float:
     """Give the minute at which the present stay began."""
     return float(life.stays[life.size[STAYS] - 1, ARRIVE])
 
 
-@inner
+@kernel_private
 def _outings(
     life: Life, sites: Sites, habits: Habits, person: Person, base: int, minute: float, mean: float
 ) -> float:
@@ -256,7 +256,7 @@ def _outings(
     return minute
 
 
-@inner
+@kernel_private
 def _work_day(life: Life, sites: Sites, habits: Habits, person: Person, midnight: int) -> None:
     """Spend a day at work, and what is left of it elsewhere."""
     rng = life.rng
@@ -272,7 +272,7 @@ def _work_day(life: Life, sites: Sites, habits: Habits, person: Person, midnight
     _move(life, sites, person.home, end)
 
 
-@inner
+@kernel_private
 def _free_day(
     life: Life, sites: Sites, habits: Habits, person: Person, base: int, midnight: int
 ) -> None:
@@ -282,7 +282,7 @@ def _free_day(
     _move(life, sites, base, end)
 
 
-@inner
+@kernel_private
 def _destination(life: Life, sites: Sites, habits: Habits, home: int) -> int:
     """Draw where a trip goes: by people living there and by distance; home when nothing fits."""
     for _ in range(TRIP_TRIES):
@@ -294,7 +294,7 @@ def _destination(life: Life, sites: Sites, habits: Habits, home: int) -> int:
     return home
 
 
-@inner
+@kernel_private
 def _set_out(life: Life, sites: Sites, habits: Habits, person: Person, midnight: int) -> int:
     """Leave on a trip and give where it goes to."""
     place = _destination(life, sites, habits, person.home)
@@ -302,7 +302,7 @@ def _set_out(life: Life, sites: Sites, habits: Habits, person: Person, midnight:
     return place
 
 
-@inner
+@kernel_private
 def live(life: Life, sites: Sites, habits: Habits, days: int, weekday: int) -> int:
     """Write one person's diary; give her home.
 

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from incrowd._numba import Floats, Ints, Words, compiled, inner
+from incrowd._numba import Floats, Ints, Words, kernel, kernel_private
 from incrowd.data._synthetic.geography import Globe, Sites, blurred, lay_out, nearest, scaled
 from incrowd.data._synthetic.mobility import ARRIVE, LEAVE, PLACE, Life, distance, live, new_life
 from incrowd.data._synthetic.presets import DAY, Activity, Habits, Preset
@@ -97,7 +97,7 @@ def _cut_mean(mu: float, activity: Activity) -> float:
     return math.exp(mu + sigma**2 / 2) * (cdf(high - sigma) - cdf(low - sigma)) / inside
 
 
-@inner
+@kernel_private
 def count_samples(rng: Words, mu: float, activity: Activity) -> int:
     """Draw how many samples a person has."""
     while True:
@@ -106,7 +106,7 @@ def count_samples(rng: Words, mu: float, activity: Activity) -> int:
             return count
 
 
-@inner
+@kernel_private
 def _take(taken: NDArray[np.bool_], minute: int) -> None:
     """Take a minute, or the next one that is free."""
     while taken[minute]:
@@ -114,14 +114,14 @@ def _take(taken: NDArray[np.bool_], minute: int) -> None:
     taken[minute] = True
 
 
-@inner
+@kernel_private
 def _minute(rhythm: Floats, share: float, hour: int) -> int:
     """Give the minute by which `share` of all activity is over; it lies in the given hour."""
     part = (share - rhythm[hour]) / (rhythm[hour + 1] - rhythm[hour])
     return hour * HOUR + min(int(part * HOUR), HOUR - 1)
 
 
-@inner
+@kernel_private
 def place_samples(
     rng: Words, rhythm: Floats, activity: Activity, gaps: Floats, taken: NDArray[np.bool_]
 ) -> None:
@@ -157,7 +157,7 @@ def place_samples(
         _fill_days(rng, rhythm, taken)
 
 
-@inner
+@kernel_private
 def _fill_days(rng: Words, rhythm: Floats, taken: NDArray[np.bool_]) -> None:
     """Move samples from days that have several to days that have none."""
     days = taken.size // DAY
@@ -276,7 +276,7 @@ class Phones:
         )
 
 
-@compiled
+@kernel
 def _count(seed: int, first: int, mu: float, activity: Activity, counts: Ints) -> None:
     """Draw the number of samples of each person from `first` on."""
     rng = np.empty(1, np.uint64)
@@ -285,7 +285,7 @@ def _count(seed: int, first: int, mu: float, activity: Activity, counts: Ints) -
         counts[index] = count_samples(rng, mu, activity)
 
 
-@inner
+@kernel_private
 def _served_by(life: Life, sites: Sites, place: int) -> int:
     """Give the antenna that serves somebody who stays at one: mostly it, else one close by."""
     if uniform(life.rng) >= HAND_OVER:
@@ -295,7 +295,7 @@ def _served_by(life: Life, sites: Sites, place: int) -> int:
     return other if uniform(life.rng) < near_enough else place
 
 
-@inner
+@kernel_private
 def _on_the_way(life: Life, sites: Sites, stay: int, minute: int) -> int:
     """Give the antenna nearest to somebody between a stay and the one before it."""
     left, arrives = life.stays[stay - 1, LEAVE], life.stays[stay, ARRIVE]
@@ -306,7 +306,7 @@ def _on_the_way(life: Life, sites: Sites, stay: int, minute: int) -> int:
     return nearest(sites.at, x, y)
 
 
-@inner
+@kernel_private
 def _follow(
     life: Life, sites: Sites, taken: NDArray[np.bool_], minutes: Ints, antennas: Ints
 ) -> None:
@@ -325,7 +325,7 @@ def _follow(
         row += 1
 
 
-@compiled
+@kernel
 def _observe(
     key: tuple[int, int, int],
     sites: Sites,

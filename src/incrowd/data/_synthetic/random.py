@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import Floats, Ints, Words, inner
+from incrowd._numba import Floats, Ints, Words, kernel_private
 from incrowd.data._synthetic.presets import Preset
 
 __all__ = [
@@ -46,7 +46,7 @@ _SHIFT_11 = np.uint64(11)
 _UNIT = 1.0 / 9007199254740992.0  # 2 ** -53
 
 
-@inner
+@kernel_private
 def _mixed(value: np.uint64) -> np.uint64:
     """Scramble a word (the finaliser of splitmix64)."""
     value = (value ^ (value >> _SHIFT_30)) * _FIRST
@@ -54,7 +54,7 @@ def _mixed(value: np.uint64) -> np.uint64:
     return value ^ (value >> _SHIFT_31)
 
 
-@inner
+@kernel_private
 def hashed(first: int, second: int | np.uint64, third: int) -> np.uint64:
     """Give a word that three numbers determine; all words are equally likely."""
     value = _mixed(np.uint64(first) + _STEP)
@@ -62,51 +62,51 @@ def hashed(first: int, second: int | np.uint64, third: int) -> np.uint64:
     return _mixed((value ^ np.uint64(third)) + _STEP)
 
 
-@inner
+@kernel_private
 def unit(value: np.uint64) -> float:
     """Turn a random word into a number in [0, 1)."""
     return float(value >> _SHIFT_11) * _UNIT
 
 
-@inner
+@kernel_private
 def start(rng: Words, seed: int, person: int, purpose: int) -> None:
     """Set a stream to its beginning."""
     rng[0] = hashed(seed, person, purpose)
 
 
-@inner
+@kernel_private
 def word(rng: Words) -> np.uint64:
     """Draw 64 random bits."""
     rng[0] += _STEP
     return _mixed(rng[0])
 
 
-@inner
+@kernel_private
 def uniform(rng: Words) -> float:
     """Draw from [0, 1)."""
     return unit(word(rng))
 
 
-@inner
+@kernel_private
 def exponential(rng: Words) -> float:
     """Draw from the exponential distribution with mean 1."""
     return -math.log(1.0 - uniform(rng))
 
 
-@inner
+@kernel_private
 def normal(rng: Words) -> float:
     """Draw from the standard normal distribution (Box and Muller, one of the two)."""
     radius = math.sqrt(2.0 * exponential(rng))
     return radius * math.cos(2.0 * math.pi * uniform(rng))
 
 
-@inner
+@kernel_private
 def log_normal(rng: Words, sigma: float) -> float:
     """Draw from the log-normal distribution with median 1."""
     return math.exp(sigma * normal(rng))
 
 
-@inner
+@kernel_private
 def poisson(rng: Words, mean: float, most: int) -> int:
     """Draw from the Poisson distribution with a small mean, cut off at `most`."""
     limit = math.exp(-mean)
@@ -118,7 +118,7 @@ def poisson(rng: Words, mean: float, most: int) -> int:
     return count
 
 
-@inner
+@kernel_private
 def pick(rng: Words, cumulative: Floats) -> int:
     """Draw an index in proportion to weights whose running sum is given."""
     target = uniform(rng) * cumulative[-1]

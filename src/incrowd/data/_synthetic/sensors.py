@@ -26,7 +26,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from incrowd._numba import Floats, Ints, Words, compiled, inner
+from incrowd._numba import Floats, Ints, Words, kernel, kernel_private
 from incrowd.data._synthetic.geography import Globe, Sites, lay_out, nearest_few, scaled
 from incrowd.data._synthetic.mobility import ARRIVE, LEAVE, PLACE, Life, live, new_life
 from incrowd.data._synthetic.presets import DAY, Habits, Preset
@@ -70,7 +70,7 @@ _UNIT_32 = 1.0 / 4294967296.0
 _ADDRESS = np.uint64(0xFCFFFFFFFFFF)
 
 
-@inner
+@kernel_private
 def scan(rng: Words, seed: int, x: float, y: float, points: Floats, codes: Words) -> int:
     """Write the places and addresses of the access points seen from a point; give how many."""
     seen = 0
@@ -90,7 +90,7 @@ def scan(rng: Words, seed: int, x: float, y: float, points: Floats, codes: Words
     return seen
 
 
-@inner
+@kernel_private
 def serving(rng: Words, antennas: Floats, x: float, y: float, found: Ints, squares: Floats) -> int:
     """Give the antenna that serves a phone: mostly the nearest, now and then one behind it."""
     nearest_few(antennas, x, y, found, squares)
@@ -154,7 +154,7 @@ def new_phone(candidates: int) -> Phone:
     )
 
 
-@inner
+@kernel_private
 def _locate(life: Life, sites: Sites, stay: int, second: int, own: float, point: Floats) -> int:
     """Write where somebody is; say whether she is on her way, at rest or asleep."""
     place = life.stays[stay, PLACE]
@@ -171,7 +171,7 @@ def _locate(life: Life, sites: Sites, stay: int, second: int, own: float, point:
     return MOVING
 
 
-@inner
+@kernel_private
 def _write(
     rows: NDArray[np.void], row: int, stamp: tuple[int, int], code: int, x: float, y: float
 ) -> int:
@@ -182,7 +182,7 @@ def _write(
     return row + 1
 
 
-@inner
+@kernel_private
 def _record(
     rng: Words,
     seed: int,
@@ -209,7 +209,7 @@ def _record(
     return row
 
 
-@compiled
+@kernel
 def sense(
     key: tuple[int, int, int, int],
     buildings: Sites,

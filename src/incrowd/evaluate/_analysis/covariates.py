@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import Floats, Ints, compiled
+from incrowd._numba import Floats, Ints, kernel
 from incrowd._parallel import cores, on_threads
 from incrowd.data._trajectories import Trajectories
 from incrowd.measure._describe import radius_of_gyration
@@ -67,7 +67,7 @@ def traits(data: Trajectories, *, threads: int | None = None) -> dict[str, Float
     }
 
 
-@compiled
+@kernel
 def _walk(columns: Columns, offsets: Ints) -> tuple[Floats, Floats, Floats, Floats]:
     """Give everybody's ways, the deviation of her gaps, and her centre; all of it times two."""
     x0, x1, y0, y1, t0, t1 = columns
@@ -137,7 +137,7 @@ def _curve(x: Floats, y: Floats) -> Ints:
     return code
 
 
-@compiled
+@kernel
 def _meetings(
     first: int, last: int, x: Floats, y: Floats, radius: Floats, edges: tuple[Floats, ...]
 ) -> Ints:

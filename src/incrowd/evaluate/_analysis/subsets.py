@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd._numba import Ints, compiled
+from incrowd._numba import Ints, kernel
 from incrowd.data._select import select
 from incrowd.data._trajectories import Trajectories
 from incrowd.evaluate._utility.accuracy import sizes_of, tallied
@@ -163,7 +163,7 @@ def _centres(data: Trajectories) -> tuple[Ints, Ints]:
     )
 
 
-@compiled
+@kernel
 def _fullest(
     columns: Ints, row: Ints, rows: Ints, counts: Ints, size: int
 ) -> tuple[int, int, int]:  # fmt: skip

@@ -7,7 +7,7 @@ Samples and boxes are six columns each, cut into people by `offsets` and into tr
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import Floats, Ints, compiled, inner
+from incrowd._numba import Floats, Ints, kernel, kernel_private
 
 __all__ = [
     "count_up_to",
@@ -25,7 +25,7 @@ WEST, EAST, SOUTH, NORTH = 1, 2, 4, 8
 ALL = 15
 
 
-@compiled
+@kernel
 def latest_ends(ends: Sides, bounds: Ints) -> Sides:
     """Give the latest end among the boxes of the same trajectory up to each box."""
     reach = ends.copy()
@@ -35,7 +35,7 @@ def latest_ends(ends: Sides, bounds: Ints) -> Sides:
     return reach
 
 
-@inner
+@kernel_private
 def _holder(
     sample: tuple[int, int, int, int, int, int], first: int, after: int, boxes: Columns,
     reach: Sides,
@@ -59,7 +59,7 @@ def _holder(
     return where
 
 
-@compiled
+@kernel
 def errors(
     first: int, last: int, samples: Columns, offsets: Ints, place: Ints,
     boxes: Columns, bounds: Ints, reach: Sides, squares: Floats, late: Ints,
@@ -92,7 +92,7 @@ def errors(
     return held
 
 
-@compiled
+@kernel
 def count_up_to(sizes: Ints, bounds: Ints, limits: Ints) -> Ints:
     """Count, for each trajectory and each limit, the boxes whose size does not exceed it."""
     counts = np.zeros((len(bounds) - 1, len(limits)), np.int64)
@@ -103,7 +103,7 @@ def count_up_to(sizes: Ints, bounds: Ints, limits: Ints) -> Ints:
     return counts
 
 
-@inner
+@kernel_private
 def _edges(samples: Columns, i: int, boxes: Columns, b: int) -> int:
     """Tell which edges in space of a box a sample touches from inside; -1 if it lies outside."""
     x0, x1, y0, y1 = samples[0][i], samples[1][i], samples[2][i], samples[3][i]
@@ -115,7 +115,7 @@ def _edges(samples: Columns, i: int, boxes: Columns, b: int) -> int:
     return edges | (NORTH if y1 == boxes[3][b] else 0)
 
 
-@inner
+@kernel_private
 def _from(starts: Sides, low: int, up: int, moment: int) -> int:
     """Give the first sample that starts at a moment or later."""
     while low < up:
@@ -127,7 +127,7 @@ def _from(starts: Sides, low: int, up: int, moment: int) -> int:
     return low
 
 
-@inner
+@kernel_private
 def _is_edge(samples: Columns, low: int, up: int, moment: int, longest: int) -> bool:
     """Tell whether a sample of rows `low` to `up` starts or ends at a moment."""
     t0, t1 = samples[4], samples[5]
@@ -139,7 +139,7 @@ def _is_edge(samples: Columns, low: int, up: int, moment: int, longest: int) -> 
     return False
 
 
-@inner
+@kernel_private
 def _distinct(samples: Columns, mine: Ints, offsets: Ints) -> Ints:
     """Give a sample for each different place of some people."""
     x0, x1, y0, y1 = samples[0], samples[1], samples[2], samples[3]
@@ -165,7 +165,7 @@ def _distinct(samples: Columns, mine: Ints, offsets: Ints) -> Ints:
     return found[:many]
 
 
-@compiled
+@kernel
 def look_up(
     first: int, last: int, members: Ints, groups: Ints, samples: Columns, offsets: Ints,
     longest: int, boxes: Columns, bounds: Ints, created: Marks, unseen: Marks,

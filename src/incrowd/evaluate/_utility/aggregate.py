@@ -22,7 +22,7 @@ from operator import mul
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import Ints, compiled, inner
+from incrowd._numba import Ints, kernel, kernel_private
 from incrowd._parallel import on_threads
 from incrowd.data._frame import Frame
 from incrowd.errors import ArgumentError
@@ -120,13 +120,13 @@ def counts_of(points: Centres, grid: Grid, chart: Grid, threads: int) -> Counts:
     return Counts(*(Tally.together(part[i] for part in parts) for i in range(4)))
 
 
-@inner
+@kernel_private
 def _square(x: np.int32, y: np.int32, wide: int, west: int, south: int, rows: int) -> np.int64:
     """Give the number of the square in which a point lies."""
     return (np.int64(x) // wide - west) * rows + (np.int64(y) // wide - south)
 
 
-@compiled
+@kernel
 def _count(
     x: NDArray[np.int32],
     y: NDArray[np.int32],
@@ -171,7 +171,7 @@ def _count(
     )  # fmt: skip
 
 
-@compiled
+@kernel
 def _visitors(
     x: NDArray[np.int32],
     y: NDArray[np.int32],

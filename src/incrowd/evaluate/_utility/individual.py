@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd._numba import Floats, Ints, compiled, inner
+from incrowd._numba import Floats, Ints, kernel, kernel_private
 from incrowd._parallel import on_threads
 from incrowd.data._select import find_zone
 from incrowd.data._trajectories import Trajectories
@@ -240,7 +240,7 @@ def area(portraits: Portraits) -> Floats:
     return portraits.whole[:, AREA] / 8
 
 
-@compiled
+@kernel
 def _portray(
     x: NDArray[np.int32],
     y: NDArray[np.int32],
@@ -277,7 +277,7 @@ def _portray(
         out[AREA] = _twice_area(hull.corners, hull.state[0])
 
 
-@inner
+@kernel_private
 def _sum_up(x: NDArray[np.int32], y: NDArray[np.int32], first: int, last: int, out: Ints) -> float:
     """Add up coordinates and squares; give the length of the way."""
     out[SIZE], out[FIRST_X], out[FIRST_Y] = last - first, x[first], y[first]
@@ -294,7 +294,7 @@ def _sum_up(x: NDArray[np.int32], y: NDArray[np.int32], first: int, last: int, o
     return way
 
 
-@inner
+@kernel_private
 def _find_most(keys: Ints, order: Ints, hour: NDArray[np.uint8], hours: Ints, out: Ints) -> None:
     """Find the place with most samples in some hours: of equals, where the person was first."""
     earliest, number, since = 0, 0, 0
@@ -313,7 +313,7 @@ def _find_most(keys: Ints, order: Ints, hour: NDArray[np.uint8], hours: Ints, ou
             out[2], earliest = number, since
 
 
-@inner
+@kernel_private
 def _find_spots(keys: Ints, order: Ints, x: NDArray[np.int32], y: NDArray[np.int32]) -> int:
     """Write down every distinct place in the order of x and y; give how many there are."""
     spots = 0
@@ -325,17 +325,17 @@ def _find_spots(keys: Ints, order: Ints, x: NDArray[np.int32], y: NDArray[np.int
     return spots
 
 
-@inner
+@kernel_private
 def _x_of(key: int) -> int:
     return (key >> BITS) - HALF
 
 
-@inner
+@kernel_private
 def _y_of(key: int) -> int:
     return (key & ((1 << BITS) - 1)) - HALF
 
 
-@inner
+@kernel_private
 def _twice_area(corners: Ints, size: int) -> int:
     """Give twice the area of a convex hull whose corners are in the order of x and y."""
     if size == 0:

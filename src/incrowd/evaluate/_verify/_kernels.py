@@ -10,7 +10,7 @@ backwards in time knows when to stop.
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import Ints, compiled, inner
+from incrowd._numba import Ints, kernel, kernel_private
 
 __all__ = [
     "ALL",
@@ -36,7 +36,7 @@ WEST, EAST, SOUTH, NORTH, START, END = 1, 2, 4, 8, 16, 32
 PLACE, ALL = 15, 63
 
 
-@compiled
+@kernel
 def latest_ends(boxes: Sides, cuts: Ints) -> Sides:
     """Give the latest end among the boxes of the same trajectory up to each box."""
     reach = np.empty(len(boxes), np.int32)
@@ -48,7 +48,7 @@ def latest_ends(boxes: Sides, cuts: Ints) -> Sides:
     return reach
 
 
-@inner
+@kernel_private
 def _box_after(boxes: Sides, low: int, high: int, moment: int) -> int:
     """Give the first box that starts after a moment."""
     while low < high:
@@ -60,7 +60,7 @@ def _box_after(boxes: Sides, low: int, high: int, moment: int) -> int:
     return low
 
 
-@inner
+@kernel_private
 def _sample_from(starts: Sides, low: int, high: int, moment: int) -> int:
     """Give the first sample that starts at a moment or later."""
     while low < high:
@@ -72,7 +72,7 @@ def _sample_from(starts: Sides, low: int, high: int, moment: int) -> int:
     return low
 
 
-@inner
+@kernel_private
 def _inside(data: Columns, i: int, boxes: Sides, b: int) -> bool:
     """Tell whether the place of a sample lies in that of a box."""
     return bool(
@@ -83,7 +83,7 @@ def _inside(data: Columns, i: int, boxes: Sides, b: int) -> bool:
     )
 
 
-@inner
+@kernel_private
 def _held(data: Columns, i: int, shift: int, boxes: Sides, reach: Sides, low: int, up: int) -> bool:
     """Tell whether at every slot of a sample some box of rows `low` to `up` holds its place."""
     moment, end = data[T0][i] + shift, data[T1][i] + shift
@@ -100,7 +100,7 @@ def _held(data: Columns, i: int, shift: int, boxes: Sides, reach: Sides, low: in
     return True
 
 
-@compiled
+@kernel
 def miss(
     first: int, last: int, crowd_of: Ints, data: Columns, offsets: Ints, shift: int,
     boxes: Sides, reach: Sides, cuts: Ints, missed: NDArray[np.bool_],
@@ -112,7 +112,7 @@ def miss(
             missed[i] = c < 0 or not _held(data, i, shift, boxes, reach, cuts[c], cuts[c + 1])
 
 
-@inner
+@kernel_private
 def _place_edges(data: Columns, i: int, boxes: Sides, b: int) -> int:
     """Tell which edges in space of a box a sample touches from inside."""
     if not _inside(data, i, boxes, b):
@@ -123,7 +123,7 @@ def _place_edges(data: Columns, i: int, boxes: Sides, b: int) -> int:
     return edges | (NORTH if data[Y1][i] == boxes[b, Y1] else 0)
 
 
-@inner
+@kernel_private
 def _is_edge(data: Columns, low: int, up: int, moment: int, longest: int) -> bool:
     """Tell whether a sample of rows `low` to `up` starts or ends at a moment."""
     i = _sample_from(data[T0], low, up, moment - longest)
@@ -134,7 +134,7 @@ def _is_edge(data: Columns, low: int, up: int, moment: int, longest: int) -> boo
     return False
 
 
-@inner
+@kernel_private
 def _look_near(
     data: Columns, i: int, up: int, shift: int, boxes: Sides, b: int, whole: int, found: int
 ) -> tuple[bool, int]:  # fmt: skip
@@ -157,7 +157,7 @@ def _look_near(
     return seen, found
 
 
-@inner
+@kernel_private
 def _look_far(
     data: Columns, near: Ints, low: Ints, up: Ints, boxes: Sides, b: int, found: int
 ) -> int:  # fmt: skip
@@ -177,7 +177,7 @@ def _look_far(
     return found
 
 
-@inner
+@kernel_private
 def _was_ever_there(
     data: Columns, near: int, low: int, up: int, boxes: Sides, b: int
 ) -> bool:  # fmt: skip
@@ -191,7 +191,7 @@ def _was_ever_there(
     return False
 
 
-@compiled
+@kernel
 def examine(
     first: int, last: int, members: Ints, groups: Ints, data: Columns, offsets: Ints, shift: int,
     longest: int, boxes: Sides, cuts: Ints, whole: int,
@@ -229,7 +229,7 @@ def examine(
             edges[b] = found
 
 
-@compiled
+@kernel
 def link(
     first: int, last: int, boxes: Sides, reach: Sides, cuts: Ints, sizes: Ints,
     known: Columns, heads: Columns, trials: Ints, shift: int,

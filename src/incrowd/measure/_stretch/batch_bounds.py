@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import inlined, inner, light
+from incrowd._numba import kernel_inline, kernel_nogc, kernel_private
 from incrowd.measure._stretch.effort import Boxes, Scale
 from incrowd.measure._stretch.partition import FAR, Atlas
 
@@ -71,7 +71,7 @@ class Lines(NamedTuple):
     extra: NDArray[np.int64]
 
 
-@light
+@kernel_nogc
 def seat_of(slot: int) -> tuple[int, int]:
     """Tell in which stripe of the table a slot is, and where in its lines."""
     chunk = slot // LANES
@@ -79,7 +79,7 @@ def seat_of(slot: int) -> tuple[int, int]:
     return stripe, chunk % LANES // STRIPES * LANES + slot % LANES
 
 
-@inner
+@kernel_private
 def make_lines(queries: int, number: int, samples: int) -> Lines:
     """Give room for so many different lines, that count as often as there are samples."""
     blocks = 2 * queries + 2 * samples // LOAD
@@ -95,7 +95,7 @@ def make_lines(queries: int, number: int, samples: int) -> Lines:
     )
 
 
-@light
+@kernel_nogc
 def _close(lines: Lines, block: int, used: int) -> int:
     """End a block, with lines that count nothing to make it even; give where it ends."""
     while used % AT_ONCE:
@@ -105,7 +105,7 @@ def _close(lines: Lines, block: int, used: int) -> int:
     return used
 
 
-@light
+@kernel_nogc
 def _add(
     lines: Lines, block: int, used: int, load: int, line: int, times: int, off: int, cells: int
 ) -> tuple[int, int, int]:
@@ -121,7 +121,7 @@ def _add(
     return block, used, load
 
 
-@light
+@kernel_nogc
 def space_lines(
     q: int,
     zone: NDArray[np.uint16],
@@ -150,7 +150,7 @@ def space_lines(
     lines.first[q + 1], lines.extra[q] = block + 1, extra
 
 
-@light
+@kernel_nogc
 def time_lines(
     q: int,
     boxes: Boxes,
@@ -186,13 +186,13 @@ def time_lines(
     lines.first[q + 1], lines.extra[q] = block + 1, int(extra * (1 - 1e-12) / step)
 
 
-@inlined
+@kernel_inline
 def _left(value: Any, off: Any, times: Any) -> Any:
     """Give what is left of a byte, so many times."""
     return np.uint16(np.uint16(np.uint8(max(value, off) - off)) * times)
 
 
-@light
+@kernel_nogc
 def add_lines(
     table: NDArray[np.uint8],
     begin: int,

@@ -22,7 +22,7 @@ The rows of the atlas know a box by a single cell, which says much of people and
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import inner, light
+from incrowd._numba import kernel_nogc, kernel_private
 from incrowd.measure._stretch.effort import Boxes, Scale
 from incrowd.measure._stretch.partition import MOST, Plane, region_of
 
@@ -44,7 +44,7 @@ MARKS = 5
 """Of each box: the regions of its low and high corner, the bins of its start, end and middle."""
 
 
-@light
+@kernel_nogc
 def mark(boxes: Boxes, start: int, end: int, plane: Plane, marks: NDArray[np.uint16]) -> None:
     """Write down the marks of some boxes."""
     regions, first, width, bins = len(plane.x0), plane.first, plane.width, plane.bins
@@ -57,7 +57,7 @@ def mark(boxes: Boxes, start: int, end: int, plane: Plane, marks: NDArray[np.uin
         marks[i, 4] = 2 * regions + 2 * bins + ((t0 + t1) // 2 - first) // width
 
 
-@inner
+@kernel_private
 def corner_row(boxes: Boxes, start: int, end: int, plane: Plane, row: NDArray[np.uint8]) -> None:
     """Write the corner row of a trajectory."""
     regions, bins = len(plane.x0), plane.bins
@@ -75,7 +75,7 @@ def corner_row(boxes: Boxes, start: int, end: int, plane: Plane, row: NDArray[np
             row[shift + b] = min(most, np.int32(late[b] >> plane.time_shift))
 
 
-@light
+@kernel_nogc
 def _nearest(
     boxes: Boxes, start: int, end: int, high: int, plane: Plane, near: NDArray[np.int32]
 ) -> None:
@@ -93,7 +93,7 @@ def _nearest(
             near[z] = min(near[z], np.int32(across + along))
 
 
-@light
+@kernel_nogc
 def _latest(
     boxes: Boxes,
     start: int,
@@ -125,7 +125,7 @@ def _latest(
         behind = min(behind, least[b])
 
 
-@inner
+@kernel_private
 def set_homes(
     marks: NDArray[np.uint16],
     start: int,
@@ -153,7 +153,7 @@ def set_homes(
             homes[place], share[place] = z, part
 
 
-@light
+@kernel_nogc
 def from_home(
     row: NDArray[np.uint8],
     homes: NDArray[np.uint16],
@@ -171,7 +171,7 @@ def from_home(
     return near * total
 
 
-@light
+@kernel_nogc
 def _caps(na: int, nb: int, plane: Plane, scale: Scale) -> tuple[float, float, int, int]:
     """Give what a step costs, divided by the crowd, and how many steps count; in space and time."""
     part = min(na, nb) / (na + nb)
@@ -182,7 +182,7 @@ def _caps(na: int, nb: int, plane: Plane, scale: Scale) -> tuple[float, float, i
     )  # fmt: skip
 
 
-@light
+@kernel_nogc
 def _steps_at(
     row: NDArray[np.uint8], marks: NDArray[np.uint16], i: int, widest: int, longest: int
 ) -> tuple[int, int]:
@@ -193,7 +193,7 @@ def _steps_at(
     return min(widest, low + high), min(longest, time)
 
 
-@light
+@kernel_nogc
 def corner_sum(
     row: NDArray[np.uint8],
     marks: NDArray[np.uint16],
@@ -221,7 +221,7 @@ def corner_sum(
     return near * space + late * time
 
 
-@light
+@kernel_nogc
 def corner_each(
     row: NDArray[np.uint8],
     marks: NDArray[np.uint16],

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import ZERO, inlined, inner, light
+from incrowd._numba import ZERO, kernel_inline, kernel_nogc, kernel_private
 from incrowd.measure._stretch.batch_bounds import (
     LANES,
     STRIPE,
@@ -60,7 +60,7 @@ class Share(NamedTuple):
     """What the nearest of each query cost at most, as far as any of the threads knows."""
 
 
-@light
+@kernel_nogc
 def meets(
     query: int,
     other: int,
@@ -93,7 +93,7 @@ class Room(NamedTuple):
     number: NDArray[np.int64]
 
 
-@inner
+@kernel_private
 def make_room() -> Room:
     """Give room for the sums of one stripe."""
     return Room(
@@ -106,7 +106,7 @@ def make_room() -> Room:
     )
 
 
-@light
+@kernel_nogc
 def gather_shorter(
     stripe: int,
     queries: NDArray[np.int64],
@@ -146,7 +146,7 @@ def gather_shorter(
         _push_left(query, q, first, places, most, whole, worth, keep, world, heap, room)
 
 
-@light
+@kernel_nogc
 def _strike_out(
     query: int, first: int, places: int, most: float, scope: int, world: World, room: Room
 ) -> None:
@@ -168,7 +168,7 @@ def _strike_out(
             number[place] += left[seat]
 
 
-@light
+@kernel_nogc
 def _push_left(
     query: int,
     q: int,
@@ -206,7 +206,7 @@ def _push_left(
                 push(value, other, keep, q, heap, node)
 
 
-@inlined
+@kernel_inline
 def _bound_shorter(
     query: int,
     other: int,
@@ -236,7 +236,7 @@ def _bound_shorter(
     return space + scale.time_unit * time
 
 
-@inlined
+@kernel_inline
 def _add_runs(
     table: NDArray[np.uint8],
     more: int,
@@ -256,7 +256,7 @@ def _add_runs(
         place += 1
 
 
-@inlined
+@kernel_inline
 def _bound_boxes(query: int, other: int, limit: float, world: World) -> float:
     """Bound the cost of a merged trajectory with a shorter one that was merged, too."""
     slots, scale, plane, base = world.slots, world.scale, world.plane, len(world.base.t0)
@@ -270,7 +270,7 @@ def _bound_boxes(query: int, other: int, limit: float, world: World) -> float:
     return corner_sum(row, world.marks, start, end, na, nb, plane, scale, most) / whole
 
 
-@inlined
+@kernel_inline
 def _bound_longer(query: int, other: int, limit: float, world: World) -> float:
     """Bound the cost of a trajectory with a shorter one: in space, then in time."""
     slots, features, scale, atlas = world.slots, world.features, world.scale, world.atlas
@@ -297,7 +297,7 @@ def _bound_longer(query: int, other: int, limit: float, world: World) -> float:
     return (total + scale.time_unit * time) / whole
 
 
-@light
+@kernel_nogc
 def gather_longer(
     query: int,
     q: int,
@@ -338,7 +338,7 @@ def gather_longer(
                 push(value, other, keep, q, heap, node)
 
 
-@inner
+@kernel_private
 def gather(
     queries: NDArray[np.int64],
     scope: int,
@@ -362,7 +362,7 @@ def gather(
             gather_longer(queries[q], q, scope, keep, ZERO, chunks, share, world, heap)
 
 
-@inner
+@kernel_private
 def lines_of(queries: NDArray[np.int64], world: World) -> tuple[Lines, Lines]:
     """Give the lines that queries add up, in space and in time."""
     slots, atlas, scale, base = world.slots, world.atlas, world.scale, len(world.base.t0)
@@ -389,7 +389,7 @@ def lines_of(queries: NDArray[np.int64], world: World) -> tuple[Lines, Lines]:
     return near, late
 
 
-@inlined
+@kernel_inline
 def _look_down(
     rows: NDArray[np.uint8],
     query: int,

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import light
+from incrowd._numba import kernel_nogc
 
 __all__ = [
     "Boxes",
@@ -80,14 +80,14 @@ class Scale(NamedTuple):
     """Up to which crowd, of both together, efforts and distances fit in 32 bits."""
 
 
-@light
+@kernel_nogc
 def time_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int) -> int:
     """Give by how many slots two samples are stretched to be merged, times the crowd."""
     around = max(a.t1[i], b.t1[j]) - min(a.t0[i], b.t0[j])
     return (na + nb) * around - na * (a.t1[i] - a.t0[i]) - nb * (b.t1[j] - b.t0[j])
 
 
-@light
+@kernel_nogc
 def space_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int) -> int:
     """Give by how many cells two samples are stretched to be merged, times the crowd."""
     ea = (a.x1[i] - a.x0[i]) + (a.y1[i] - a.y0[i])
@@ -98,7 +98,7 @@ def space_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int) -> int:
     return (na + nb) * u - na * ea - nb * eb
 
 
-@light
+@kernel_nogc
 def parts_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int, scale: Scale) -> tuple[int, int]:
     """Give what it costs in space and in time to merge two samples."""
     space = min((na + nb) * scale.space, space_at(a, i, na, b, j, nb))
@@ -106,7 +106,7 @@ def parts_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int, scale: Scale)
     return scale.space_unit * space, scale.time_unit * time
 
 
-@light
+@kernel_nogc
 def nearest_sample(
     a: Boxes, i: int, na: int, b: Boxes, start: int, end: int, at: int, nb: int, scale: Scale
 ) -> tuple[int, int]:
@@ -136,7 +136,7 @@ def nearest_sample(
     return best, where
 
 
-@light
+@kernel_nogc
 def _effort_of_cells(
     x: int,
     y: int,
@@ -155,7 +155,7 @@ def _effort_of_cells(
     return np.int32(away + np.int32(space_unit * min(widest, apart)))
 
 
-@light
+@kernel_nogc
 def cost_of_cells(  # noqa: C901, PLR0912
     a: Boxes,
     a0: int,
@@ -217,7 +217,7 @@ def cost_of_cells(  # noqa: C901, PLR0912
     return total + left
 
 
-@light
+@kernel_nogc
 def _effort(
     number: Any,
     left: int,
@@ -252,7 +252,7 @@ def _effort(
     return number(time + number(space_unit * min(widest, number(space - extent))))
 
 
-@light
+@kernel_nogc
 def cost(  # noqa: C901, PLR0912
     number: Any,
     most: int,
@@ -352,7 +352,7 @@ def cost(  # noqa: C901, PLR0912
     return total
 
 
-@light
+@kernel_nogc
 def parts(
     a: Boxes, a0: int, a1: int, na: int, b: Boxes, b0: int, b1: int, nb: int, scale: Scale
 ) -> tuple[int, int]:
@@ -368,7 +368,7 @@ def parts(
     return in_space, in_time
 
 
-@light
+@kernel_nogc
 def nearest_cell(  # noqa: C901, PLR0912
     boxes: Boxes, i: int, b0: int, b1: int, at: int, scale: Scale
 ) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import ZERO, compiled, inlined, light
+from incrowd._numba import ZERO, kernel, kernel_inline, kernel_nogc
 from incrowd._parallel import on_threads
 from incrowd.errors import ArgumentError
 from incrowd.measure._stretch.batch_bounds import LANES, STRIPES, WIDTH
@@ -72,7 +72,7 @@ class World(NamedTuple):
     bounds: bool
 
 
-@inlined
+@kernel_inline
 def samples_of(slot: int, world: World) -> tuple[Boxes, int, int]:
     """Give the boxes among which those of a slot are, and where. For light kernels."""
     start, end, base = world.slots.start[slot], world.slots.end[slot], len(world.base.t0)
@@ -81,7 +81,7 @@ def samples_of(slot: int, world: World) -> tuple[Boxes, int, int]:
     return world.base, start, end
 
 
-@light
+@kernel_nogc
 def evaluate(
     a: int, b: int, world: World, most: float, each: NDArray[np.float64]
 ) -> tuple[int, int, bool]:
@@ -101,7 +101,7 @@ def evaluate(
     return top, n * whole, top <= limit
 
 
-@light
+@kernel_nogc
 def _sum(a: int, b: int, limit: int, world: World, each: NDArray[np.float64]) -> int:
     """Add up what the longer (a) costs with the shorter (b), no further than the limit."""
     slots, scale, atlas = world.slots, world.scale, world.atlas
@@ -139,7 +139,7 @@ def _sum(a: int, b: int, limit: int, world: World, each: NDArray[np.float64]) ->
     return cost(np.int64, 2**62, first, a0, a1, na, second, b0, b1, nb, scale, limit, each)
 
 
-@light
+@kernel_nogc
 def cheaper(a: int, b: int, c: int, d: int) -> int:
     """Compare a/b with c/d exactly: -1, 0 or 1. By Euclid, so that no product overflows."""
     sign = 1
@@ -303,7 +303,7 @@ def read_only(boxes: Boxes) -> Boxes:
     return Boxes._make(views)
 
 
-@compiled
+@kernel
 def _reach(t1: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int32]:
     """Give, for every sample, the latest end among its person's samples so far."""
     reach = t1.copy()
@@ -313,7 +313,7 @@ def _reach(t1: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int3
     return reach
 
 
-@compiled
+@kernel
 def _survey(
     boxes: Boxes, start: NDArray[np.int64], end: NDArray[np.int64], atlas: Atlas
 ) -> tuple[Any, Any, Any, Any]:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import compiled, inner, light
+from incrowd._numba import kernel, kernel_nogc, kernel_private
 from incrowd.measure._stretch.batch_bounds import LANES, seat_of
 from incrowd.measure._stretch.effort import Boxes, Scale
 from incrowd.measure._stretch.partition import Atlas, row_of
@@ -85,7 +85,7 @@ class Features(NamedTuple):
     wide: NDArray[np.uint16]
 
 
-@light
+@kernel_nogc
 def wide_at(boxes: Boxes, i: int, atlas: Atlas) -> tuple[int, int]:
     """Tell how much wider than a cell a box is, in space and in time."""
     space = (boxes.x1[i] - boxes.x0[i]) + (boxes.y1[i] - boxes.y0[i])
@@ -93,7 +93,7 @@ def wide_at(boxes: Boxes, i: int, atlas: Atlas) -> tuple[int, int]:
     return space - atlas.thin_x - atlas.thin_y - 2, time - atlas.thin_t - 1
 
 
-@light
+@kernel_nogc
 def only_cells(boxes: Boxes, start: int, end: int, atlas: Atlas) -> bool:
     """Tell whether no sample is wider than a cell, in space or in time."""
     for i in range(start, end):
@@ -103,7 +103,7 @@ def only_cells(boxes: Boxes, start: int, end: int, atlas: Atlas) -> bool:
     return True
 
 
-@inner
+@kernel_private
 def count_features(
     boxes: Boxes, start: int, end: int, atlas: Atlas, features: Features, used: int
 ) -> int:
@@ -135,7 +135,7 @@ def count_features(
     return number
 
 
-@light
+@kernel_nogc
 def set_home(slot: int, slots: Slots, features: Features) -> None:
     """Note where most of a trajectory's samples lie."""
     first, length = slots.feature[slot], slots.end[slot] - slots.start[slot]
@@ -145,7 +145,7 @@ def set_home(slot: int, slots: Slots, features: Features) -> None:
         slots.at_home[slot] = features.count[first] / length
 
 
-@inner
+@kernel_private
 def set_row(
     slot: int,
     boxes: Boxes,
@@ -164,7 +164,7 @@ def set_row(
     lay_row(slot, atlas.zones, table, clock, tops, rows)
 
 
-@light
+@kernel_nogc
 def lay_row(
     slot: int,
     zones: int,
@@ -184,7 +184,7 @@ def lay_row(
         clock[stripe, b, seat] = row[zones + b]
 
 
-@compiled
+@kernel
 def fill_rows(
     first: int,
     last: int,
@@ -205,7 +205,7 @@ def fill_rows(
         set_row(slot, boxes, start, end, crowd, atlas, scale, table, clock, tops, rows)
 
 
-@light
+@kernel_nogc
 def near_at(near: float, wide: float, mine: float, cells: bool, most: float) -> float:  # noqa: FBT001
     """Bound what a box costs in space that contains a cell from which `near` is known.
 
@@ -214,7 +214,7 @@ def near_at(near: float, wide: float, mine: float, cells: bool, most: float) -> 
     return min(most, max(near, wide if cells else mine * wide) - mine * wide)
 
 
-@light
+@kernel_nogc
 def late_at(
     late: float,
     long: float,
@@ -241,7 +241,7 @@ def late_at(
     return min(most, max(0.0, late - mine * long, min(beside, around)))
 
 
-@light
+@kernel_nogc
 def add_near(
     row: NDArray[np.uint8],
     zone: NDArray[np.uint16],
@@ -267,7 +267,7 @@ def add_near(
     return total
 
 
-@light
+@kernel_nogc
 def add_late(
     row: NDArray[np.uint8],
     boxes: Boxes,
@@ -293,7 +293,7 @@ def add_late(
     return total
 
 
-@light
+@kernel_nogc
 def bound_each(
     boxes: Boxes,
     start: int,
@@ -325,7 +325,7 @@ def bound_each(
         each[i - start] = scale.space_unit * space + scale.time_unit * time
 
 
-@light
+@kernel_nogc
 def is_longer(
     a: int,
     b: int,
@@ -338,7 +338,7 @@ def is_longer(
     return bool(mine > other or (mine == other and node[a] < node[b]))
 
 
-@light
+@kernel_nogc
 def add_times(
     late: NDArray[np.uint8], bins: NDArray[np.uint16], start: int, end: int, limit: float
 ) -> int:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import inner, light
+from incrowd._numba import kernel_nogc, kernel_private
 from incrowd.measure._stretch.effort import Boxes, Scale
 
 __all__ = [
@@ -170,7 +170,7 @@ def _along(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.int64]:
     return code
 
 
-@inner
+@kernel_private
 def _space_row(
     boxes: Boxes,
     start: int,
@@ -205,7 +205,7 @@ def _space_row(
             row[z] = min(row[z], np.int32(min(most, gap)) * weight + wide)
 
 
-@inner
+@kernel_private
 def _time_row(
     boxes: Boxes, start: int, end: int, crowd: int, atlas: Atlas, row: NDArray[np.int64]
 ) -> None:
@@ -240,7 +240,7 @@ def _time_row(
             row[bin_] = min(row[bin_], carried - weight * (closes - 1))
 
 
-@inner
+@kernel_private
 def row_of(
     boxes: Boxes,
     start: int,
@@ -413,7 +413,7 @@ def _halve_region(
     return axis, place, (*halves[0], inside[under]), (*halves[1], inside[~under])
 
 
-@light
+@kernel_nogc
 def region_of(x: int, y: int, plane: Plane) -> int:
     """Give the region of a cell."""
     node = 0

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import ONE, ZERO, compiled, inlined, light
+from incrowd._numba import ONE, ZERO, kernel, kernel_inline, kernel_nogc
 from incrowd.measure._stretch.batch_bounds import LANES, STRIPES
 from incrowd.measure._stretch.candidates import (
     SHORTER,
@@ -65,7 +65,7 @@ class Found(NamedTuple):
     rest_node: NDArray[np.int64]
 
 
-@compiled
+@kernel
 def search(
     queries: NDArray[np.int64],
     scope: int,
@@ -139,7 +139,7 @@ def search(
     return found
 
 
-@inlined
+@kernel_inline
 def _guess(query: int, scope: int, near: int, world: World) -> float:
     """Give a cost that the nearest do not exceed: that of the most promising who live near."""
     if not world.bounds:
@@ -173,7 +173,7 @@ def _guess(query: int, scope: int, near: int, world: World) -> float:
     return costs[near - 1]
 
 
-@light
+@kernel_nogc
 def _try(
     query: int,
     begin: int,
@@ -215,7 +215,7 @@ def _try(
     return False
 
 
-@light
+@kernel_nogc
 def _worst(q: int, most: float, best: NDArray[np.float64], found: Found) -> tuple[float, int]:
     """Give the cost and the node of the last of the nearest; `most` while there are too few.
 
@@ -230,7 +230,7 @@ def _worst(q: int, most: float, best: NDArray[np.float64], found: Found) -> tupl
     return (elsewhere, np.int64(2) ** 62) if elsewhere < worst else (worst, node)
 
 
-@light
+@kernel_nogc
 def _ahead(node: int, top: int, bottom: int, q: int, place: int, found: Found) -> bool:
     """Tell whether a pair comes before the one at a place among the nearest."""
     if found.near[q, place] < 0:
@@ -239,7 +239,7 @@ def _ahead(node: int, top: int, bottom: int, q: int, place: int, found: Found) -
     return order < 0 or (order == 0 and node < found.near[q, place])
 
 
-@inlined
+@kernel_inline
 def _all(
     query: int,
     scope: int,
@@ -285,7 +285,7 @@ def _all(
     return both_value, both_slot, both_exact, total
 
 
-@inlined
+@kernel_inline
 def _keep(
     q: int,
     keep: int,
@@ -314,7 +314,7 @@ def _keep(
     found.number[q], found.rest[q], found.rest_node[q] = count, rest, rest_node
 
 
-@compiled
+@kernel
 def unite(one: Found, two: Found) -> None:
     """Put what two parts of a search for the nearest one found together, in the first."""
     keep = one.value.shape[1]

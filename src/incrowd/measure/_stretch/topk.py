@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import inner, light
+from incrowd._numba import kernel_nogc, kernel_private
 
 __all__ = [
     "Heap",
@@ -30,7 +30,7 @@ class Heap(NamedTuple):
     rest_node: NDArray[np.int64]
 
 
-@inner
+@kernel_private
 def make_heap(number: int, size: int) -> Heap:
     """Give room for candidates of some queries."""
     return Heap(
@@ -43,13 +43,13 @@ def make_heap(number: int, size: int) -> Heap:
     )
 
 
-@light
+@kernel_nogc
 def before(v: float, s: int, w: float, t: int, node: NDArray[np.int64]) -> bool:
     """Tell whether candidate (v, s) comes before (w, t): cheaper, or as cheap and older."""
     return v < w or (v == w and node[s] < node[t])
 
 
-@light
+@kernel_nogc
 def select(
     value: NDArray[np.float64],
     slot: NDArray[np.int32],
@@ -80,7 +80,7 @@ def select(
             return
 
 
-@light
+@kernel_nogc
 def sort(
     value: NDArray[np.float64],
     slot: NDArray[np.int32],
@@ -115,7 +115,7 @@ def sort(
                 root = child
 
 
-@light
+@kernel_nogc
 def push(v: float, s: int, keep: int, q: int, heap: Heap, node: NDArray[np.int64]) -> None:
     """Take in a candidate; when there is no more room, keep only the first ones."""
     count = heap.count[q]
@@ -125,7 +125,7 @@ def push(v: float, s: int, keep: int, q: int, heap: Heap, node: NDArray[np.int64
         shrink(keep, q, heap, node)
 
 
-@light
+@kernel_nogc
 def shrink(keep: int, q: int, heap: Heap, node: NDArray[np.int64]) -> None:
     """Keep the first candidates of a query; whoever is left out is behind the last one kept."""
     if heap.count[q] <= keep:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._arguments import is_whole
-from incrowd._numba import Ints, compiled
+from incrowd._numba import Ints, kernel
 from incrowd._parallel import on_threads
 from incrowd.data._visits import Visits
 from incrowd.errors import ArgumentError, InputError
@@ -237,7 +237,7 @@ def _narrow(visits: Visits, precision: int) -> tuple[Ints, int, int]:
     return (place if low == 0 else place - low).astype(np.int64), first, high - low + 1
 
 
-@compiled
+@kernel
 def _lay_out(
     place: Ints,
     time: Ints,
@@ -259,7 +259,7 @@ def _lay_out(
         number[person] = _distinct(mine, weight[start:end])
 
 
-@compiled
+@kernel
 def _take_apart(
     cuts: Ints, width: int, kind: int, met: int, code: Ints, weight: Counts, number: Ints
 ) -> None:
@@ -283,7 +283,7 @@ def _take_apart(
         number[person] = kept
 
 
-@compiled
+@kernel
 def _distinct(codes: Ints, weight: Counts) -> int:
     """Leave one of each of some codes in order, counted; give how many are left."""
     used = 0
@@ -295,7 +295,7 @@ def _distinct(codes: Ints, weight: Counts) -> int:
     return used
 
 
-@compiled
+@kernel
 def _close_ranks(code: Ints, weight: Counts, offsets: Ints, cuts: Ints) -> None:
     """Move everybody's points to where the points before end."""
     for person in range(len(cuts) - 1):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import Ints, compiled
+from incrowd._numba import Ints, kernel
 from incrowd._parallel import cores
 from incrowd.data._visits import Visits
 from incrowd.errors import ArgumentError
@@ -213,7 +213,7 @@ def _draw(traces: Points, p: int, draws: int, each: int | None, seed: int) -> tu
     return who, _pick(traces.code, traces.cuts, traces.sensors, who, chance)
 
 
-@compiled
+@kernel
 def _pick(code: Ints, cuts: Ints, sensors: int, who: Ints, chance: NDArray[np.float64]) -> Ints:
     """Pick distinct points, equally many of each sensor (Floyd's way: one chance a point)."""
     p = chance.shape[1]
@@ -266,7 +266,7 @@ def _most_frequent(traces: Points, wanted: list[int], threads: int) -> list[tupl
     return parts
 
 
-@compiled
+@kernel
 def _top(code: Ints, weight: NDArray[np.int32], cuts: Ints, most: int) -> Ints:
     """Give the most frequent codes of each person, -1 where there are no more."""
     people = len(cuts) - 1

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import Ints, compiled, inner
+from incrowd._numba import Ints, kernel, kernel_private
 from incrowd._parallel import on_threads
 from incrowd.errors import InputError
 from incrowd.measure._uniqueness.encoding import Points
@@ -56,7 +56,7 @@ def all_subtraces(
     return alone, pairs
 
 
-@inner
+@kernel_private
 def _meet(
     who: int, mine: Ints, person: NDArray[np.int32], lists: Ints, shared: Ints, others: Ints
 ) -> int:
@@ -72,7 +72,7 @@ def _meet(
     return met
 
 
-@inner
+@kernel_private
 def _gather(
     mine: Ints, person: NDArray[np.int32], lists: Ints, shared: Ints, room: Ints, points: Ints
 ) -> None:
@@ -84,7 +84,7 @@ def _gather(
                 room[other] += 1
 
 
-@inner
+@kernel_private
 def _mark(theirs: Ints, known: NDArray[np.bool_]) -> None:
     """Mark all pairs of points that somebody else has."""
     for a in range(len(theirs)):
@@ -92,7 +92,7 @@ def _mark(theirs: Ints, known: NDArray[np.bool_]) -> None:
             known[theirs[a], theirs[b]] = True
 
 
-@compiled
+@kernel
 def _count(
     index: Ints,
     cuts: Ints,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import Ints, Words, compiled, inner, ones
+from incrowd._numba import Ints, Words, kernel, kernel_private, popcount
 from incrowd._parallel import on_threads
 from incrowd.measure._uniqueness.encoding import Points
 
@@ -116,14 +116,14 @@ def count_left(
     return left
 
 
-@inner
+@kernel_private
 def _slot_of(code: int, size: int) -> int:
     """Give where to look first for a code in a table."""
     mixed = np.uint64(code) * np.uint64(0x9E3779B97F4A7C15)
     return np.int64((mixed ^ (mixed >> np.uint64(29))) & np.uint64(size - 1))
 
 
-@compiled
+@kernel
 def _fill(wanted: Ints, key: Ints, index: NDArray[np.int32]) -> None:
     """Put codes into a table with room for twice as many."""
     for i in range(len(wanted)):
@@ -133,7 +133,7 @@ def _fill(wanted: Ints, key: Ints, index: NDArray[np.int32]) -> None:
         key[slot], index[slot] = wanted[i], i
 
 
-@compiled
+@kernel
 def _look_up(
     code: Ints, offsets: Ints, first: int, key: Ints, index: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], People]:
@@ -154,7 +154,7 @@ def _look_up(
     return which[:used].copy(), who[:used].copy()
 
 
-@compiled
+@kernel
 def _distribute(which: NDArray[np.int32], who: People, room: Ints, person: People) -> None:
     """Put people into the lists of their points."""
     for i in range(len(which)):
@@ -162,7 +162,7 @@ def _distribute(which: NDArray[np.int32], who: People, room: Ints, person: Peopl
         room[which[i]] += 1
 
 
-@compiled
+@kernel
 def _to_bits(person: People, cuts: Ints, row: Ints, bits: Words) -> None:
     """Set the bits of people in long lists."""
     for i in range(len(row)):
@@ -171,7 +171,7 @@ def _to_bits(person: People, cuts: Ints, row: Ints, bits: Words) -> None:
                 bits[row[i], person[j] >> 6] |= np.uint64(1) << np.uint64(person[j] & 63)
 
 
-@inner
+@kernel_private
 def _has(who: int, point: int, person: People, cuts: Ints, row: Ints, bits: Words) -> bool:
     """Tell whether somebody is in the list of a point."""
     if row[point] >= 0:
@@ -186,7 +186,7 @@ def _has(who: int, point: int, person: People, cuts: Ints, row: Ints, bits: Word
     return low < cuts[point + 1] and person[low] == who
 
 
-@inner
+@kernel_private
 def _of_list(
     some: People, size: int, point: int, person: People, cuts: Ints, row: Ints, bits: Words
 ) -> int:
@@ -199,17 +199,17 @@ def _of_list(
     return kept
 
 
-@inner
+@kernel_private
 def _of_both(many: Words, other: Words) -> int:
     """Leave those who are in both sets; give how many."""
     size = 0
     for w in range(len(many)):
         many[w] &= other[w]
-        size += ones(many[w])
+        size += popcount(many[w])
     return size
 
 
-@inner
+@kernel_private
 def _of_set(many: Words, holders: People, some: People) -> int:
     """List those of a set who are in a list; give how many."""
     size = 0
@@ -220,7 +220,7 @@ def _of_set(many: Words, holders: People, some: People) -> int:
     return size
 
 
-@compiled
+@kernel
 def _count(
     trial: Ints,
     person: People,

@@ -22,7 +22,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd._arguments import whole
-from incrowd._numba import compiled
+from incrowd._numba import kernel
 from incrowd._parallel import cores
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError
@@ -375,7 +375,7 @@ def _collect(
     return tuple(columns), offsets
 
 
-@compiled
+@kernel
 def _uncovered(
     samples: tuple[NDArray[np.int32], ...],
     offsets: NDArray[np.int64],

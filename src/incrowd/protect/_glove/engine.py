@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import compiled
+from incrowd._numba import kernel
 from incrowd._parallel import on_threads
 from incrowd.measure._stretch.batch_bounds import LANES, STRIPES
 from incrowd.measure._stretch.box_bounds import MARKS
@@ -365,7 +365,7 @@ def _standings(size: int, listed: int) -> Standings:
     )
 
 
-@compiled
+@kernel
 def _pack(
     first: int,
     last: int,
@@ -398,7 +398,7 @@ def _pack(
     return used
 
 
-@compiled
+@kernel
 def _pack_features(slots: Slots, features: Features, more: int) -> tuple[Features, int]:
     """Give the features of those who are there, with room for more."""
     total = 0

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import ZERO, compiled, inlined, inner
+from incrowd._numba import ZERO, kernel, kernel_inline, kernel_private
 from incrowd.measure._stretch.box_bounds import corner_row, mark, set_homes
 from incrowd.measure._stretch.effort import Boxes
 from incrowd.measure._stretch.index import World
@@ -83,7 +83,7 @@ class Log(NamedTuple):
     counts: NDArray[np.int64]
 
 
-@inlined
+@kernel_inline
 def _note(a: int, b: int, world: World, nodes: Nodes, log: Log) -> int:
     """Write down that two nodes are merged into the next one; give its index."""
     counts = log.counts
@@ -96,7 +96,7 @@ def _note(a: int, b: int, world: World, nodes: Nodes, log: Log) -> int:
     return node
 
 
-@inner
+@kernel_private
 def join(
     node: int, world: World, rules: Rules, arena: Boxes, used: int, nodes: Nodes, log: Log
 ) -> tuple[int, int]:
@@ -137,14 +137,14 @@ def join(
     return written, suppressed
 
 
-@inlined
+@kernel_inline
 def _room_for(node: int, world: World, nodes: Nodes, log: Log) -> int:
     """Give the most boxes that a merge can make."""
     a, b = log.older[node - world.people], log.younger[node - world.people]
     return int(2 * min(nodes.end[a] - nodes.start[a], nodes.end[b] - nodes.start[b]))
 
 
-@inlined
+@kernel_inline
 def _join_now(node: int, world: World, rules: Rules, arena: Boxes, nodes: Nodes, log: Log) -> None:
     """Merge the two of whom a node is made, to be found behind all others."""
     counts, base = log.counts, len(world.base.t0)
@@ -154,7 +154,7 @@ def _join_now(node: int, world: World, rules: Rules, arena: Boxes, nodes: Nodes,
     counts[SUPPRESSED] += suppressed
 
 
-@compiled
+@kernel
 def join_later(
     which: NDArray[np.int64], world: World, rules: Rules, nodes: Nodes, log: Log
 ) -> tuple[Boxes, NDArray[np.int64], int]:
@@ -172,7 +172,7 @@ def join_later(
     return boxes, lengths, lost
 
 
-@inlined
+@kernel_inline
 def _seat(
     node: int,
     slot: int,
@@ -220,7 +220,7 @@ def _seat(
     standings.kind[slot], standings.key[slot] = UNKNOWN, -1.0
 
 
-@compiled
+@kernel
 def advance(
     merges: int,
     world: World,
@@ -275,7 +275,7 @@ def advance(
     return ENOUGH
 
 
-@compiled
+@kernel
 def replay(
     older: NDArray[np.int32],
     younger: NDArray[np.int32],
@@ -299,7 +299,7 @@ def replay(
     return DONE
 
 
-@compiled
+@kernel
 def reseat(
     seats: NDArray[np.int64],
     world: World,

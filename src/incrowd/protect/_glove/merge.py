@@ -9,7 +9,7 @@ out if it takes a stretch beyond the thresholds to merge it, and nothing else is
 
 import numpy as np
 
-from incrowd._numba import ZERO, inlined, inner
+from incrowd._numba import ZERO, kernel_inline, kernel_private
 from incrowd.measure._stretch.effort import (
     Boxes,
     Scale,
@@ -34,7 +34,7 @@ ANY = 2**40
 """A threshold that nothing exceeds."""
 
 
-@inner
+@kernel_private
 def _stretch(boxes: Boxes, i: int, other: Boxes, j: int) -> None:
     """Make a box as large as needed to hold another one."""
     boxes.x0[i], boxes.x1[i] = min(boxes.x0[i], other.x0[j]), max(boxes.x1[i], other.x1[j])
@@ -42,7 +42,7 @@ def _stretch(boxes: Boxes, i: int, other: Boxes, j: int) -> None:
     boxes.t0[i], boxes.t1[i] = min(boxes.t0[i], other.t0[j]), max(boxes.t1[i], other.t1[j])
 
 
-@inner
+@kernel_private
 def _copy(boxes: Boxes, i: int, other: Boxes, j: int) -> None:
     """Write a box of one trajectory over one of another."""
     boxes.x0[i], boxes.x1[i] = other.x0[j], other.x1[j]
@@ -51,7 +51,7 @@ def _copy(boxes: Boxes, i: int, other: Boxes, j: int) -> None:
     boxes.zone[i] = other.zone[j]
 
 
-@inner
+@kernel_private
 def room(size: int) -> Boxes:
     """Give room for boxes."""
     return Boxes(
@@ -67,7 +67,7 @@ def room(size: int) -> Boxes:
     )
 
 
-@inner
+@kernel_private
 def merge(
     a: Boxes,
     a0: int,
@@ -114,7 +114,7 @@ def merge(
     return written, lost + number - kept
 
 
-@inner
+@kernel_private
 def _within(
     a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int, widest: int, longest: int
 ) -> bool:
@@ -123,7 +123,7 @@ def _within(
     return bool(space <= (na + nb) * widest and time <= (na + nb) * longest)
 
 
-@inlined
+@kernel_inline
 def _grow(  # noqa: C901, PLR0912
     a: Boxes,
     a0: int,
@@ -193,7 +193,7 @@ def _grow(  # noqa: C901, PLR0912
     return boxes, lost
 
 
-@inner
+@kernel_private
 def _split(boxes: Boxes, number: int, out: Boxes, at: int) -> int:
     """Cut time at every start and end; each piece gets the box around those that cover it."""
     cuts = np.empty(2 * number, np.int32)
@@ -225,7 +225,7 @@ def _split(boxes: Boxes, number: int, out: Boxes, at: int) -> int:
     return written
 
 
-@inner
+@kernel_private
 def _union(boxes: Boxes, number: int, out: Boxes, at: int) -> int:
     """Make one of all samples that overlap in time, directly or through others."""
     written = 0
@@ -238,7 +238,7 @@ def _union(boxes: Boxes, number: int, out: Boxes, at: int) -> int:
     return written
 
 
-@inner
+@kernel_private
 def _follows(boxes: Boxes, i: int, j: int) -> int:
     """Compare two boxes in the order of a trajectory: -1, 0 or 1."""
     mine = (boxes.t0[i], boxes.t1[i], boxes.x0[i], boxes.x1[i], boxes.y0[i], boxes.y1[i])
@@ -246,7 +246,7 @@ def _follows(boxes: Boxes, i: int, j: int) -> int:
     return -1 if mine < other else int(mine > other)
 
 
-@inner
+@kernel_private
 def _distinct(boxes: Boxes, number: int, out: Boxes, at: int) -> int:
     """Sort the boxes and leave out repeated ones."""
     order = np.argsort(boxes.t0[:number], kind="mergesort")

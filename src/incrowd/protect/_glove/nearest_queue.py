@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import ZERO, compiled, inlined, inner, light
+from incrowd._numba import ZERO, kernel, kernel_inline, kernel_nogc, kernel_private
 from incrowd.measure._stretch.index import EACH, World, cheaper, evaluate
 from incrowd.measure._stretch.lower_bounds import Slots, lay_row
 from incrowd.measure._stretch.partition import FAR
@@ -69,7 +69,7 @@ class Nodes(NamedTuple):
     crowd: NDArray[np.int64]
 
 
-@light
+@kernel_nogc
 def _first(a: int, b: int, slots: Slots, standings: Standings) -> int:
     """Give the slot whose pair comes first: the cheaper; of equals, the one with older nodes."""
     if standings.key[a] != standings.key[b]:
@@ -96,7 +96,7 @@ def _first(a: int, b: int, slots: Slots, standings: Standings) -> int:
     return a if order < 0 else b
 
 
-@light
+@kernel_nogc
 def play(slot: int, slots: Slots, standings: Standings) -> None:
     """Play the tournament again where it concerns a slot."""
     tree = standings.tree
@@ -106,7 +106,7 @@ def play(slot: int, slots: Slots, standings: Standings) -> None:
         place //= 2
 
 
-@compiled
+@kernel
 def plant(slots: Slots, standings: Standings) -> None:
     """Play the whole tournament."""
     tree, leaves = standings.tree, len(standings.tree) // 2
@@ -116,7 +116,7 @@ def plant(slots: Slots, standings: Standings) -> None:
         tree[place] = _first(tree[2 * place], tree[2 * place + 1], slots, standings)
 
 
-@compiled
+@kernel
 def enter(queries: NDArray[np.int64], found: Found, slots: Slots, standings: Standings) -> None:
     """Take in what a search found."""
     for q in range(len(queries)):
@@ -136,7 +136,7 @@ def enter(queries: NDArray[np.int64], found: Found, slots: Slots, standings: Sta
         play(slot, slots, standings)
 
 
-@inlined
+@kernel_inline
 def _recall(
     slot: int, other: int, value: float, world: World, standings: Standings
 ) -> tuple[int, int]:
@@ -150,7 +150,7 @@ def _recall(
     return top, bottom
 
 
-@inlined
+@kernel_inline
 def _forget(slot: int, nodes: Nodes, standings: Standings) -> tuple[float, int]:
     """Strike out of a list those who are gone; give the least value and the oldest node at it."""
     best, oldest, left = np.inf, np.int64(-1), 0
@@ -167,7 +167,7 @@ def _forget(slot: int, nodes: Nodes, standings: Standings) -> tuple[float, int]:
     return best, oldest
 
 
-@light
+@kernel_nogc
 def find_next(slot: int, world: World, nodes: Nodes, standings: Standings) -> None:
     """Find the cheapest pair of a slot in its list, or tell that a search is due."""
     best, oldest = _forget(slot, nodes, standings)
@@ -197,7 +197,7 @@ def find_next(slot: int, world: World, nodes: Nodes, standings: Standings) -> No
             standings.partner[slot] = node
 
 
-@compiled
+@kernel
 def refresh(world: World, nodes: Nodes, standings: Standings) -> None:
     """Look for the next pair of everybody whose partner is gone."""
     slots = world.slots
@@ -211,7 +211,7 @@ def refresh(world: World, nodes: Nodes, standings: Standings) -> None:
             play(slot, slots, standings)
 
 
-@compiled
+@kernel
 def settle(
     which: NDArray[np.int64], most: float, world: World, nodes: Nodes, standings: Standings
 ) -> None:
@@ -227,14 +227,14 @@ def settle(
             find_next(slot, world, nodes, standings)
 
 
-@compiled
+@kernel
 def rank(which: NDArray[np.int64], slots: Slots, standings: Standings) -> None:
     """Play the tournament again where it concerns some slots."""
     for slot in which:
         play(slot, slots, standings)
 
 
-@inlined
+@kernel_inline
 def _resolve(
     slot: int, world: World, nodes: Nodes, standings: Standings, each: NDArray[np.float64]
 ) -> None:
@@ -251,7 +251,7 @@ def _resolve(
         standings.node[slot, place] = node
 
 
-@compiled
+@kernel
 def squeeze(world: World, nodes: Nodes, standings: Standings) -> int:
     """Move the slots in use to the front, in their order; give their number."""
     slots, rows, used = world.slots, world.rows, ZERO
@@ -274,7 +274,7 @@ def squeeze(world: World, nodes: Nodes, standings: Standings) -> int:
     return used
 
 
-@inner
+@kernel_private
 def _move(slot: int, to: int, slots: Slots, standings: Standings) -> None:
     """Move a slot to another place."""
     slots.node[to], slots.start[to], slots.end[to] = (
