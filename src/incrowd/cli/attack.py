@@ -84,7 +84,9 @@ def attack(
             targets=who,
             instances=worst > 0,
             threads=source.reading["threads"],
-            progress=once_begun(update, "attack._search.unordered:each", "half a minute"),
+            progress=once_begun(
+                update, "attack._search.unordered:unordered_search", "half a minute"
+            ),
             **settings,
         )
     found = risks_of(table)

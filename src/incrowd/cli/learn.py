@@ -134,7 +134,9 @@ def learn(
                     names,
                     wanted,
                     threads=threads,
-                    progress=once_begun(update, "attack._search.unordered:each", "half a minute"),
+                    progress=once_begun(
+                        update, "attack._search.unordered:unordered_search", "half a minute"
+                    ),
                     **with_precision(settings, precision, data.frame),
                 )
             )
