@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from incrowd.cli._app import app
-from incrowd.cli._console import progress, run, say_if_first
+from incrowd.cli._console import progress, run, warn_first_compile
 from incrowd.errors import DataWarning, InputError, OutputError, PrivacyWarning
 
 COMMANDS = ["demo", "synth", "describe", "convert", "measure", "attack", "anonymize", "verify"]
@@ -155,7 +155,7 @@ class TestSayIfFirst:
     @pytest.mark.parametrize("kept", [True, False])
     def test_tells_of_the_compiler_only_when_it_runs(self, capsys, monkeypatch, kept):
         monkeypatch.setattr("incrowd._numba.is_cached", lambda _: kept)
-        say_if_first()
+        warn_first_compile()
         assert ("compiled" in capsys.readouterr().err) is not kept
 
     def test_finds_what_is_kept(self):
