@@ -14,7 +14,6 @@ Results go to standard output, progress and messages to standard error. Exit sta
 
 # Nothing else is imported before `main` runs: whoever presses Ctrl-C while commands are loaded
 # should see one message, and not where Python was.
-import signal
 import sys
 from typing import NoReturn
 
@@ -25,8 +24,10 @@ INTERRUPTED, TERMINATED = 130, 143
 
 def main() -> None:
     """Run the command line."""
-    signal.signal(signal.SIGTERM, _terminate)
     try:
+        import signal
+
+        signal.signal(signal.SIGTERM, _terminate)
         from incrowd.cli._app import app
         from incrowd.cli._console import run
     except KeyboardInterrupt:

@@ -341,7 +341,7 @@ def _refuse_journal(journal: Path, output: Path) -> None:
     if output.resolve() in (journal.resolve(), *journal.resolve().parents):
         raise ArgumentError(f"{journal} lies in the release; the checkpoint must stay outside")
     if not journal.parent.is_dir():
-        raise ArgumentError(f"cannot keep {journal}: there is no folder {journal.parent}")
+        raise ArgumentError(f"cannot write {journal}: the folder {journal.parent} does not exist")
 
 
 @contextlib.contextmanager
