@@ -317,10 +317,16 @@ class TestBadInput:
             ),
             ({"attack": ["location", Probability]}, "give an instance of it: Probability()"),
             ({"k": None}, "k must be an integer"),
-            ({"threads": 0}, "threads is 0; it is a whole number from 1 on"),
-            ({"threads": -1}, "threads is -1"),
-            ({"threads": 1.5}, "threads is 1.5"),
-            ({"threads": True}, "threads is True"),
+            ({"threads": 0}, "threads must be a positive integer, or None for all cores, not 0"),
+            ({"threads": -1}, "threads must be a positive integer, or None for all cores, not -1"),
+            (
+                {"threads": 1.5},
+                "threads must be a positive integer, or None for all cores, not 1.5",
+            ),
+            (
+                {"threads": True},
+                "threads must be a positive integer, or None for all cores, not True",
+            ),
         ],
     )
     def test_is_refused(self, how, says):
