@@ -2,16 +2,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
-FRESH := .venv/fresh
 DOCS := .venv/docs
-SOURCES := $(shell find src -name '*.py')
 
 .PHONY: demo test check format bench docs wheel lock clean
 
-demo: $(FRESH)
+demo: $(READY)
 	$(BIN)/incrowd demo
 
-test: $(FRESH)
+test: $(READY)
 	$(BIN)/pytest
 
 check: $(READY)
@@ -23,7 +21,7 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(FRESH)
+bench: $(READY)
 	$(BIN)/python -m benchmarks
 
 # The site in site/; strict, so that a broken link or an undocumented public name is an error.
@@ -61,12 +59,6 @@ $(READY): requirements.lock pyproject.toml
 $(DOCS): $(READY) requirements-docs.lock
 	@echo "Adding what builds the documentation to .venv ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-docs.lock
-	@touch $@
-
-# Compiled kernels are kept beside their sources, and are not renewed when only a kernel that
-# they call has changed; so a change of any source drops them all.
-$(FRESH): $(READY) $(SOURCES)
-	@find src -name '*.nb[ic]' -delete
 	@touch $@
 
 clean:
