@@ -149,7 +149,7 @@ def gaps_of(table: "pl.DataFrame", k: int, stretch: "Stretch", grid: "Frame") ->
 def lines_of(found: list["Gaps"], stretch: "Stretch", grid: "Frame") -> list[str]:
     """Say it in lines: a table, and what it means."""
     km, hours = stretch.max_space * grid.cell / 1000, stretch.max_time * grid.slot / 3600
-    heads = ("mean", "median", "quarter", "3 quarters", "80 %", "most")
+    heads = ("mean", "median", "Q1", "Q3", "p80", "max")
     lines = [f"{'k-gap':<12}" + "".join(map(str.rjust, heads, _WIDTHS))]
     for each in found:
         ends = (each.mean, each.median, each.quarter, each.three_quarters, each.percentile_80)
@@ -221,8 +221,8 @@ def _hardest(hardest: "Hardest") -> list[str]:
 
 
 def _curve(gaps: tuple["Gaps", ...]) -> list[str]:
-    lines = [f"{'crowd':<12}" + "".join(map(str.rjust, ("mean", "quarter", "median"), (8, 10, 9)))]
-    lines[0] += f"{'3 quarters':>12}"
+    lines = [f"{'crowd':<12}" + "".join(map(str.rjust, ("mean", "Q1", "median"), (8, 10, 9)))]
+    lines[0] += f"{'Q3':>12}"
     lines += [
         f"{f'k = {each.k}':<12}{each.mean:>8.3f}{each.quarter:>10.3f}{each.median:>9.3f}"
         f"{each.three_quarters:>12.3f}"
@@ -232,7 +232,7 @@ def _curve(gaps: tuple["Gaps", ...]) -> list[str]:
 
 
 def _levels(levels: tuple["Level", ...], k: int) -> list[str]:
-    lines = [f"{'km-min':<12}{f'{k}-anonymous':>13}{'median':>9}{'3 quarters':>12}{'samples':>13}"]
+    lines = [f"{'km-min':<12}{f'{k}-anonymous':>13}{'median':>9}{'Q3':>12}{'samples':>13}"]
     lines += [
         f"{f'{each.metres / 1000:g}-{each.minutes:g}':<12}{each.hidden:>13.1%}{each.median:>9.3f}"
         f"{each.three_quarters:>12.3f}{each.samples:>13,}"
