@@ -2,15 +2,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
-FRESH := .venv/fresh
-SOURCES := $(shell find src -name '*.py')
 
 .PHONY: demo test check format bench lock clean
 
-demo: $(FRESH)
+demo: $(READY)
 	$(BIN)/incrowd demo
 
-test: $(FRESH)
+test: $(READY)
 	$(BIN)/pytest
 
 check: $(READY)
@@ -22,7 +20,7 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(FRESH)
+bench: $(READY)
 	$(BIN)/python -m benchmarks
 
 # Pins every package with its hashes; run it after changing the dependencies in pyproject.toml.
@@ -40,12 +38,6 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -m venv --clear .venv
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	@touch $@
-
-# Compiled kernels are kept beside their sources, and are not renewed when only a kernel that
-# they call has changed; so a change of any source drops them all.
-$(FRESH): $(READY) $(SOURCES)
-	@find src -name '*.nb[ic]' -delete
 	@touch $@
 
 clean:
