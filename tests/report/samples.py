@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.evaluate._utility.accuracy import Accuracy
-from incrowd.evaluate._utility.aggregate import Difference, Map, Together
+from incrowd.evaluate._utility.aggregate import AggregateUtility, Difference, Map
 from incrowd.evaluate._utility.distributions import Distribution, errors_of, ratios_of
 from incrowd.evaluate._utility.summary import Persons, Utility
 from incrowd.evaluate._verify.result import NAMES, Check, Verification
@@ -115,7 +115,9 @@ def squares(
 def useful(persons: Persons | None = None, about: Map | None = None, moved: float = 0.0) -> Utility:
     """Give what the data is still good for."""
     change = replace(NONE, moved=moved)
-    together = Together(1.0, change, change, change, None, about or squares(columns=0, rows=0))
+    together = AggregateUtility(
+        1.0, change, change, change, None, about or squares(columns=0, rows=0)
+    )
     return Utility("UTC", 10, persons, together)
 
 

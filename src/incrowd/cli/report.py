@@ -29,19 +29,23 @@ def report(
     gaps: Annotated[
         Path | None,
         typer.Option(
-            help="K-gaps of the original, as `incrowd measure -o` writes them; measured if not "
+            help="K-gaps of the original, as `incrowd measure -o` writes them; measured unless "
             "given, which takes longest.",
             metavar="FILE",
         ),
     ] = None,
     local: LocalZone = None,
     title: Annotated[
-        str | None, typer.Option(help="What the data is called on the page.", metavar="TEXT")
+        str | None,
+        typer.Option(help="Name of the data, for the title of the page.", metavar="TEXT"),
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Write the page here, and not into the release.", metavar="FILE"
+            "--output",
+            "-o",
+            help="Write the page here instead of into the release.",
+            metavar="FILE",
         ),
     ] = None,
     figures: Annotated[
@@ -54,15 +58,15 @@ def report(
     targets: Annotated[
         int, typer.Option(min=1, help="How many people are attacked, drawn at random.")
     ] = 500,
-    seed: Annotated[int, typer.Option(min=0, help="Of what is drawn at random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of random draws.")] = 0,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say of a release whether it may be shared, against which threat, and at what loss.
+    """Report whether a release may be shared, against which threat it protects, and at what loss.
 
-    Writes report.html into the release: one file, no network. With the original it tells how
-    exposed people were and what is left; with the private record, what became of each. Exit status
-    1 if the answer is no.
+    Writes report.html into the release: one file, no network. With the original it says how
+    exposed people were and what is left of the data; with the private record also how each person's
+    places changed. Exit status 1 if the answer is no.
 
     Example:  `incrowd report release/ --original cdr.csv --record who.parquet`
     """
@@ -102,7 +106,10 @@ def report(
         page = made.add()
     else:
         page = None
-        say(f"{PAGE} was not put into a release that did not pass; -o FILE writes it elsewhere")
+        say(
+            f"{PAGE} was not written into the release, because its verification failed; -o FILE "
+            "writes it elsewhere"
+        )
     if as_json:
         print(made.json(), end="")
     else:
@@ -120,6 +127,6 @@ def _refuse_inside(place: Path) -> None:
 
     if (place.absolute().parent / MANIFEST).exists():
         raise ArgumentError(
-            f"{place} lies in a release; choose a place outside (without -o, the page is put into "
-            "the release and noted in its manifest)"
+            f"{place} lies in a release; choose a path outside (without -o, the page is written "
+            "into the release and noted in its manifest)"
         )

@@ -376,6 +376,8 @@ def settings_in(manifest: Manifest) -> Method:
         names=manifest.names,
         holds_against=_texts(manifest.holds_against),
         fails_against=_texts(manifest.fails_against),
+        guarantee=manifest.guarantee,
+        explanation=_texts(manifest.explanation),
     )
 
 

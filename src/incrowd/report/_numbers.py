@@ -72,7 +72,8 @@ class Given:
 class Method:
     """How the release was made and what was lost, as its manifest states it.
 
-    Settings, the grid and losses have the names that the mechanism gave them.
+    Settings, the grid and losses have the names that the mechanism gave them. `explanation` says in
+    sentences what was done, and `guarantee` what is guaranteed; older manifests have neither.
     """
 
     method: str
@@ -82,6 +83,8 @@ class Method:
     names: str
     holds_against: tuple[str, ...] = ()
     fails_against: tuple[str, ...] = ()
+    guarantee: str | None = None
+    explanation: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

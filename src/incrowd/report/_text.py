@@ -223,8 +223,10 @@ def _times(number: int) -> str:
 
 
 def _done(numbers: Numbers) -> list[str]:
-    """Say what was done, of any method."""
+    """Say what was done: what the manifest says of it, or what its settings show."""
     about, k = numbers.settings, numbers.verification.k
+    if about.explanation:
+        return list(about.explanation)
     if k is None:
         does = "It changes samples one by one and hides nobody in a crowd."
     else:

@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 
 from incrowd._format import QUANTILES, length, percent
-from incrowd.evaluate._utility.aggregate import Together
+from incrowd.evaluate._utility.aggregate import AggregateUtility
 from incrowd.evaluate._utility.summary import Persons
 from incrowd.report._figures.chart import (
     AFTER,
@@ -217,7 +217,7 @@ def _ratio(persons: Persons, name: str) -> Chart | None:
     )  # fmt: skip
 
 
-def _together(together: Together) -> Chart:
+def _together(together: AggregateUtility) -> Chart:
     """Draw how much of what everybody does together is still in its place."""
     kinds = {
         "samples by square": together.visits,
