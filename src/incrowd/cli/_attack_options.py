@@ -92,7 +92,8 @@ def checked(
     attacks: str, tolerance: str | None, relative: bool
 ) -> tuple[list[str], dict[str, Any]]:
     """Give the attacks and their settings, so that nothing is read for the sake of an error."""
-    from incrowd.attack._attacks import ATTACKS, named, one_sided
+    from incrowd.attack._attacks import ATTACKS
+    from incrowd.attack._resolve import named, one_sided
 
     names = [name.strip() for name in attacks.split(",") if name.strip()] or list(ATTACKS)
     for name in names:

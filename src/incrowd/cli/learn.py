@@ -148,7 +148,7 @@ def learn(
                     wanted,
                     threads=threads,
                     progress=on_first_progress(
-                        update, "attack._search.unordered:each", "half a minute"
+                        update, "attack._search.unordered:unordered_search", "half a minute"
                     ),
                     **with_precision(settings, time_bin, data.frame),
                 )

@@ -99,10 +99,10 @@ def during(*spans):
 
 
 @contextlib.contextmanager
-def coarse(zones, bins, listed):
+def coarse(regions, bins, listed):
     """Let bounds be as coarse, and lists as short, as told; bins may be a single slot."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partition, "ZONES", zones)
+        patch.setattr(partition, "REGIONS", regions)
         patch.setattr(partition, "BINS", bins)
         patch.setattr(partition, "NARROWEST", 1)
         patch.setattr(engine, "lists_for", lambda _: listed)
@@ -164,8 +164,8 @@ class TestHowItIsComputed:
         st.sampled_from([1, 3, 40]),
         st.sampled_from([1, 2, 7]),
     )
-    def test_a_coarse_map_and_short_lists_do_not_matter(self, case, zones, bins, listed):
-        with coarse(zones, bins, listed):
+    def test_a_coarse_map_and_short_lists_do_not_matter(self, case, regions, bins, listed):
+        with coarse(regions, bins, listed):
             assert found(released(case)) == expected(case)
 
     @pytest.mark.parametrize("off", ["near", "stop", "small"])
