@@ -185,11 +185,11 @@ class TestWrongUse:
             (["--max-space", 99], "--max-space 99 m is less than a cell of the grid (100 m)"),
             (["--max-time", 0.5], "--max-time 0.5 min is less than a slot of the grid (1 min)"),
             (["--record", "release/who.parquet"], "the private record must stay outside"),
-            (["--record", "no/who.parquet"], "there is no folder no"),
+            (["--record", "no/who.parquet"], "the folder no does not exist"),
             (["--record", "who.csv"], "name it like who.parquet"),
             (["--checkpoint", "release/journal"], "the checkpoint must stay outside"),
-            (["--checkpoint", "no/journal"], "there is no folder no"),
-            (["-o", "no/release"], "there is no folder no"),
+            (["--checkpoint", "no/journal"], "the folder no does not exist"),
+            (["-o", "no/release"], "the folder no does not exist"),
             (["-o", "calls.csv"], "calls.csv exists already"),
             (["-o", "."], "is no name for a release"),
             (["--k", 20, "--max-space", 100, "--max-time", 1], "suppression left nothing"),
@@ -278,7 +278,7 @@ class TestInterrupted:
             patch.setattr("incrowd.evaluate._publish.write_release", interrupted)
             status, out, err = anonymize("--json")
         assert (status, out) == (130, "")
-        assert "interrupted; nothing was left half written" in err
+        assert "interrupted; no incomplete output was left behind" in err
         assert "release.checkpoint keeps what was done: run the same command again" in err
         assert names(calls) == ["calls.csv", "release.checkpoint"]
         status, _, err = anonymize("--json")
@@ -291,7 +291,10 @@ class TestInterrupted:
     def test_before_anything_was_done_keeps_nothing(self, anonymize, calls, monkeypatch):
         monkeypatch.setattr("incrowd.protect._glove.api.glove", interrupted)
         status, _, err = anonymize()
-        assert (status, err) == (130, "incrowd: interrupted; nothing was left half written\n")
+        assert (status, err) == (
+            130,
+            "incrowd: interrupted; no incomplete output was left behind\n",
+        )
         assert names(calls) == ["calls.csv"]
 
     def test_the_checkpoint_can_be_elsewhere(self, anonymize, calls, monkeypatch):
@@ -307,7 +310,7 @@ class TestInterrupted:
         status, out, err = anonymize()
         assert (status, out) == (143, "")
         assert "release.checkpoint keeps what was done" in err
-        assert "interrupted; nothing was left half written" in err
+        assert "interrupted; no incomplete output was left behind" in err
         assert names(calls) == ["calls.csv", "release.checkpoint"]
 
     def test_what_a_killed_run_left_is_told(self, anonymize, calls):

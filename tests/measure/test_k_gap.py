@@ -163,7 +163,7 @@ class TestKGap:
 
     @pytest.mark.parametrize("k", [1, 101, 2.0, 2.5, float("nan"), None, "2", True, [2, 2.0], [0]])
     def test_what_is_no_crowd_is_refused(self, k):
-        with pytest.raises(ArgumentError, match="k must be a whole number from 2 to 100, not"):
+        with pytest.raises(ArgumentError, match="k must be an integer from 2 to 100, not"):
             incrowd.k_gap(strategies.crowded([[(0, 1) * 3]] * 3), k)
 
     @pytest.mark.parametrize(

@@ -492,7 +492,7 @@ class TestWhatIsRefused:
 
     @pytest.mark.parametrize("k", [1, 0, -2, 2.0, 2.5, float("nan"), None, "2", True, [2]])
     def test_what_is_no_crowd(self, k):
-        with pytest.raises(ArgumentError, match="k must be a whole number of at least 2, not"):
+        with pytest.raises(ArgumentError, match="k must be an integer of at least 2, not"):
             incrowd.glove(self.PEOPLE, k)
 
     def test_fewer_people_than_a_crowd_has(self):
@@ -515,8 +515,8 @@ class TestWhatIsRefused:
             ({"stretch": (200, 480)}, "stretch must be a Stretch"),
             ({"stretch": {}}, "stretch must be a Stretch"),
             ({"stretch": Stretch(200, 480, 10**12)}, "weights of 1,000,000,000,000 and 1"),
-            ({"block": 0}, "block must be a whole number of at least 1"),
-            ({"threads": 0}, "threads is 0"),
+            ({"block": 0}, "block must be an integer of at least 1"),
+            ({"threads": 0}, "threads must be a positive integer, or None for all cores, not 0"),
         ],
     )
     def test_what_makes_no_sense(self, told, text):
