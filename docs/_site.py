@@ -13,6 +13,7 @@ a link, or the heading that it points at, is not there.
 import importlib
 import inspect
 import logging
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,19 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def on_post_build(config: MkDocsConfig) -> None:
+    """See whether every public name is on the site, as what it is."""
+    raw = (Path(config.site_dir) / "objects.inv").read_bytes()
+    lines = zlib.decompress(raw.split(b"\n", 4)[4]).decode().splitlines()
+    there = {line.split()[0]: line.split()[1] for line in lines}
+    for path, thing in public_names().items():
+        kind = (
+            "function" if inspect.isfunction(thing) else "class" if inspect.isclass(thing) else None
+        )
+        if path not in there or (kind and there[path] != f"py:{kind}"):
+            log.warning("%s is public and not on the site as a %s", path, kind or "name")
+
+
 def _as_page(text: str) -> str:
     """Turn the links of a text at the root of the project to the pages of the site."""
     text = text.replace("](docs/", "](")
@@ -78,23 +92,34 @@ def _as_page(text: str) -> str:
 # The API reference
 
 
-def api_pages() -> Iterator[tuple[str, str]]:
-    """Give a page for each room, with every public name under the shortest path that it has."""
+def public_names() -> dict[str, Any]:
+    """Give every public name, under the shortest path that it has."""
     root = importlib.import_module("incrowd")
-    contents = ["# API", "", _verbatim(root), ""]
+    names = {}
+    for room in ROOMS:
+        module = importlib.import_module(f"incrowd.{room}")
+        for name in _public(module):
+            thing = getattr(module, name)
+            short = name in root.__all__ and getattr(root, name) is thing
+            names[f"incrowd.{name}" if short else f"incrowd.{room}.{name}"] = thing
+    return names
+
+
+def api_pages() -> Iterator[tuple[str, str]]:
+    """Give a page for each room, with a heading for every public name."""
+    paths = {id(thing): path for path, thing in public_names().items()}
+    contents = ["# API", "", _verbatim(importlib.import_module("incrowd")), ""]
     for room, title in ROOMS.items():
         module = importlib.import_module(f"incrowd.{room}")
-        names = _public(module)
         lines = [f"# {title}", "", _verbatim(module), ""]
         contents += [f"## [{title}]({room}.md)", ""]
-        for name in names:
-            short = name in root.__all__ and getattr(root, name) is getattr(module, name)
-            path = f"incrowd.{name}" if short else f"incrowd.{room}.{name}"
-            missing = list(_undocumented(getattr(module, name), path))
-            for one in missing:
+        for name in _public(module):
+            thing = getattr(module, name)
+            path = paths[id(thing)]
+            for one in _undocumented(thing, path):
                 log.warning("%s is public and has no docstring", one)
             lines += [f"::: {path}", ""]
-            contents += [f"- [`{path}`]({room}.md#{path}): {_summary(getattr(module, name))}"]
+            contents += [f"- [`{path}`]({room}.md#{path}): {_summary(thing)}"]
         contents += [""]
         yield f"api/{room}.md", "\n".join(lines)
     yield "api/index.md", "\n".join(contents)
