@@ -14,7 +14,8 @@
 
     IncrowdWarning
     ├── DataWarning            the data looks odd; the result may not mean what it seems to
-    └── PrivacyWarning         people may be exposed; nothing in incrowd ever silences this one
+    ├── PrivacyWarning         people may be exposed; nothing in incrowd ever silences this one
+    └── IncrowdDeprecationWarning    an old name; the text says what to write instead
 
 An error's text says what is wrong, where, and what would be right. The command line prints it
 as one message and exits with status 2; with 1 if a release does not pass its verification.
@@ -26,6 +27,7 @@ __all__ = [
     "ArgumentError",
     "ColumnError",
     "DataWarning",
+    "IncrowdDeprecationWarning",
     "IncrowdError",
     "IncrowdWarning",
     "InputError",
@@ -94,3 +96,7 @@ class DataWarning(IncrowdWarning):
 
 class PrivacyWarning(IncrowdWarning):
     """People may be exposed. Nothing in incrowd ever silences this warning."""
+
+
+class IncrowdDeprecationWarning(IncrowdWarning, DeprecationWarning):
+    """A name that goes on working for now; the text says what to write instead."""

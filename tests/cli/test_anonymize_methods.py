@@ -111,7 +111,7 @@ class TestMethods:
 
     def test_one_that_fails_ends_with_the_status_for_no(self, anonymize, monkeypatch, tmp_path):
         monkeypatch.setattr(
-            "incrowd.evaluate._verify.guarantees._inside", lambda edges, *_: edges < 2**31
+            "incrowd.evaluate._verify.promises._off_grid", lambda edges, *_: edges < 2**31
         )
         status, out, err = anonymize("--method", "cloak", "--cloak", "60")
         assert status == 1

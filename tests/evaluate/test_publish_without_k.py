@@ -16,8 +16,8 @@ from incrowd.data._frame import laea
 from incrowd.data._manifest import read_manifest
 from incrowd.data._release import write_release
 from incrowd.errors import ArgumentError, PrivacyWarning, VerificationError
-from incrowd.evaluate._publish import _together, publish
-from incrowd.evaluate._verify import guarantees
+from incrowd.evaluate._publish import _merge_identical, publish
+from incrowd.evaluate._verify import promises
 from incrowd.evaluate._verify.run import verify
 from incrowd.protect import _geo_indistinguishability as geo_indistinguishability
 from incrowd.protect._generalisation import Cloak, Generalise
@@ -141,7 +141,7 @@ class TestPublish:
         assert done.verification["coverage"].figures["missed"] == 1
 
     def test_nothing_left_is_an_error_that_says_so(self, few, tmp_path):
-        why = "spatial filtering left nothing .at_most = 9, places = cells."
+        why = "spatial filtering left nothing to publish .at_most = 9, places = cells."
         with pytest.raises(ArgumentError, match=why):
             publish(few, Filter(9).protect(few), tmp_path / "release")
         assert list(tmp_path.iterdir()) == []
@@ -183,7 +183,7 @@ class TestPublish:
         assert "promise" not in [check.name for check in done.verification.checks]
 
 
-class TestTogether:
+class TestMergeIdentical:
     @settings(max_examples=50)
     @given(
         st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=3), min_size=1, max_size=8),
@@ -198,7 +198,7 @@ class TestTogether:
             {"user": [*range(len(people)), 99], "trajectory": [*range(len(people)), None]},
             schema_overrides={"trajectory": pl.Int32},
         )
-        made, assignment = _together(data, table)
+        made, assignment = _merge_identical(data, table)
         expected = {}
         for times, crowd in zip(people, crowds, strict=False):
             key = tuple(sorted(set(times)))
@@ -306,8 +306,8 @@ class TestVerify:
 
     def test_knows_the_methods_by_the_names_that_they_have(self):
         names = Filter.method, Cloak.method, Generalise.method, GeoI.method
-        assert names == guarantees.PLAIN
-        assert guarantees._ENTROPY == geo_indistinguishability.TRUE
+        assert names == tuple(promises.PROMISES)
+        assert promises._ENTROPY == geo_indistinguishability.TRUE
 
     def test_says_it_in_lines(self, city, tmp_path):
         done, _ = published(city, Cloak(60), tmp_path)

@@ -16,11 +16,12 @@ import strategies
 from incrowd import Frame, Trajectories
 from incrowd.data._frame import laea
 from incrowd.errors import ArgumentError, PlaceError, PrivacyWarning
-from incrowd.protect import _geo_indistinguishability as geo_indistinguishability
 from incrowd.protect import _normalise as normalise
+from incrowd.protect import _planar_laplace as planar_laplace
 from incrowd.protect._generalisation import SPANS, Cloak, Generalise
-from incrowd.protect._geo_indistinguishability import LEVELS, GeoI, laplace
+from incrowd.protect._geo_indistinguishability import LEVELS, GeoI
 from incrowd.protect._mechanism import Mechanism
+from incrowd.protect._planar_laplace import laplace
 from incrowd.protect._spatial_filtering import Filter
 
 LEVEL = 1e-4
@@ -97,8 +98,8 @@ class TestFilter:
     def test_is_the_same_where_codes_are_too_far_apart_to_be_counted(self, data, at_most):
         expected = Filter(at_most).protect(data)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("incrowd.protect._spatial_filtering.SMALL", 0)
-            patch.setattr("incrowd.protect._spatial_filtering.ROOM", 0)
+            patch.setattr("incrowd.protect._rare_places.SMALL", 0)
+            patch.setattr("incrowd.protect._rare_places.ROOM", 0)
             found = Filter(at_most).protect(data)
         assert found.trajectories == expected.trajectories
         assert found.losses == expected.losses
@@ -136,7 +137,7 @@ class TestFilter:
 
     @pytest.mark.parametrize("at_most", [0, -1, 2.5, True, "3", None, math.nan])
     def test_refuses_what_is_no_number_of_people(self, at_most):
-        with pytest.raises(ArgumentError, match="whole number of people of at least 1"):
+        with pytest.raises(ArgumentError, match="at_most must be a whole number of at least 1"):
             Filter(at_most)
 
 
@@ -316,7 +317,7 @@ class TestGeoI:
         assert lost(protected, data)["samples_clamped"] == 0
 
     def test_many_samples_are_moved_in_blocks(self, monkeypatch):
-        monkeypatch.setattr(geo_indistinguishability, "BLOCK", 7)
+        monkeypatch.setattr(planar_laplace, "BLOCK", 7)
         asked = []
 
         def urandom(number):
@@ -472,15 +473,13 @@ class TestGeoI:
         frame = Frame(laea(48.9, 2.4))
         x = np.array([3e5, -2e5, 10.0])
         y = np.array([1.0, -2e5, 10.0])
-        together = geo_indistinguishability._back(frame, x, y)
-        alone = [
-            geo_indistinguishability._back(frame, x[i : i + 1], y[i : i + 1]) for i in range(3)
-        ]
+        together = planar_laplace._back(frame, x, y)
+        alone = [planar_laplace._back(frame, x[i : i + 1], y[i : i + 1]) for i in range(3)]
         assert np.array_equal(together, np.concatenate(alone, axis=1))
 
     def test_an_origin_off_the_projection_is_an_error(self, monkeypatch):
         nowhere = lambda _, x, __: np.zeros(len(x), np.bool_)  # noqa: E731
-        monkeypatch.setattr(geo_indistinguishability, "_on_earth", nowhere)
+        monkeypatch.setattr(planar_laplace, "_on_earth", nowhere)
         with pytest.raises(PlaceError, match="off the projection"):
             GeoI(0.001, seed=1).protect(still(50, crs=laea(0, 0)))
 
