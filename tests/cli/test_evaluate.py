@@ -53,7 +53,7 @@ class TestEvaluate:
         assert max(map(len, lines)) <= 100
 
     def test_without_the_record_says_what_cannot_be_told(self, incrowd, beside):
-        status, out, _ = incrowd("evaluate", *beside[:3], "--grid", 1)
+        status, out, _ = incrowd("evaluate", *beside[:3], "--tile-km", 1)
         assert status == 0
         assert "Person by person" not in out
         assert "samples lost" not in out
@@ -75,7 +75,15 @@ class TestEvaluate:
     def test_gives_everything_to_machines_and_to_a_file(self, incrowd, beside, tmp_path):
         file = tmp_path / "found.json"
         status, out, err = incrowd(
-            "evaluate", *beside, "--json", "-o", file, "--local", "Europe/Paris", "--least", 3
+            "evaluate",
+            *beside,
+            "--json",
+            "-o",
+            file,
+            "--local-tz",
+            "Europe/Paris",
+            "--min-people",
+            3,
         )
         assert status == 0
         assert str(file) in err
@@ -87,7 +95,7 @@ class TestEvaluate:
         status, _, err = incrowd("evaluate", *beside, "-o", file)
         assert status == 2
         assert "exists already" in err
-        assert incrowd("evaluate", *beside, "-o", file, "--force")[0] == 0
+        assert incrowd("evaluate", *beside, "-o", file, "--overwrite")[0] == 0
 
     def test_no_identifier_is_told(self, incrowd, beside, city):
         _, out, _ = incrowd("evaluate", *beside, "--json")
@@ -99,9 +107,9 @@ class TestEvaluate:
         ("words", "says"),
         [
             (["--tz", "Mars"], "unknown time zone 'Mars'"),
-            (["--local", "Mars"], "unknown time zone 'Mars'"),
-            (["--grid", 0.01], "finer than the cells"),
-            (["--least", 0], "least is 0"),
+            (["--local-tz", "Mars"], "unknown time zone 'Mars'"),
+            (["--tile-km", 0.01], "finer than the cells"),
+            (["--min-people", 0], "least is 0"),
             (["--cell", 50], "does not lie on the grid of the release"),
         ],
     )

@@ -106,7 +106,7 @@ class TestLearn:
         assert "fold by fold" not in " ".join(out.split())
 
     def test_values(self, incrowd, cars):
-        words = ("--attack", "location,visit", "--k", "2", "--folds", "3", "--values")
+        words = ("--attack", "location,visit", "--k", "2", "--folds", "3", "--regression")
         status, out, _ = incrowd("learn", cars[0], *words)
         assert status == 0
         assert "R2  error" in out
@@ -132,7 +132,7 @@ class TestLearn:
         [model] = library.predict.load(tmp_path / "m")
         assert model.tested.people == 120
         assert incrowd("learn", cars[0], *words)[0] == 2
-        assert incrowd("learn", cars[0], *words, "--force")[0] == 0
+        assert incrowd("learn", cars[0], *words, "--overwrite")[0] == 0
 
     @pytest.mark.parametrize(
         ("words", "text"),
@@ -142,7 +142,7 @@ class TestLearn:
             (("--seed", "4294967296"), "4294967295"),
             (("--learner", "forrest"), "did you mean 'forest'?"),
             (("--k", "0"), "at least"),
-            (("--k", "two"), "whole numbers"),
+            (("--k", "two"), "must be integers"),
             (("--folds", "1"), "at least 2"),
             (("--hold-out", "1"), "the share that is held out is 1.0; it lies between 0 and 1"),
             (("--hold-out", "0.3", "--folds", "10"), "two ways to test"),

@@ -46,7 +46,7 @@ class TestWrongUse:
     @pytest.mark.parametrize(
         ("words", "text"),
         [
-            (["-k", "1"], "k must be a whole number of at least 2"),
+            (["-k", "1"], "k must be an integer of at least 2"),
             (["--spans", "a"], "--spans takes numbers separated by commas, like 1,2,7, not 'a'"),
             (["--shares", "2"], "shares must be numbers above 0 and up to 1"),
             (["--area", "1,2"], "--area takes west, south, east and north in degrees"),

@@ -35,4 +35,4 @@ class TestSynth:
         output.write_text("mine")
         assert incrowd("synth", "city", "-o", output, "--users", 5)[0] == 2
         assert output.read_text() == "mine"
-        assert incrowd("synth", "city", "-o", output, "--users", 5, "--force")[0] == 0
+        assert incrowd("synth", "city", "-o", output, "--users", 5, "--overwrite")[0] == 0

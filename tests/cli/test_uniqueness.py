@@ -34,7 +34,17 @@ class TestUniqueness:
         assert "Per cent of people with more places" in out
 
     def test_figures_are_those_of_the_library(self, incrowd, city):
-        words = ("--points", "2,3", "--draws", "300", "--seed", "5", "--each", "20", "--json")
+        words = (
+            "--points",
+            "2,3",
+            "--draws",
+            "300",
+            "--seed",
+            "5",
+            "--draws-per-person",
+            "20",
+            "--json",
+        )
         status, out, _ = incrowd("uniqueness", city, *words)
         found = json.loads(out)["sensors"]["data"]
         visits = library.visits(library.read(city))
@@ -55,7 +65,7 @@ class TestUniqueness:
 
     def test_takes_sensors_one_by_one_and_together(self, incrowd, campus):
         status, out, err = incrowd(
-            "uniqueness", campus, "--points", "1,2,3", "--draws", "50", "--each", "9"
+            "uniqueness", campus, "--points", "1,2,3", "--draws", "50", "--draws-per-person", "9"
         )
         assert (status, err) == (0, "")
         assert out.splitlines()[6].split() == ["gps", "gsm", "wifi"]
@@ -119,16 +129,16 @@ class TestUniqueness:
     @pytest.mark.parametrize(
         ("words", "says"),
         [
-            (("--minutes", "nan"), "some minutes"),
-            (("--met", "0"), "--met"),
-            (("--pois", "--stay", "1e300"), "too long"),
+            (("--time-bin", "nan"), "some minutes"),
+            (("--min-places", "0"), "--min-places"),
+            (("--pois", "--min-stay", "1e300"), "too long"),
             (("--points", "0"), "at least 1"),
-            (("--points", "x"), "--points takes whole numbers"),
+            (("--points", "x"), "--points must be integers"),
             (("--pois", "--by-name"), "exclude each other"),
-            (("--minutes", "0.5"), "whole number"),
+            (("--time-bin", "0.5"), "whole number"),
             (("--by-name",), "no column tells which cell"),
-            (("--pois", "--diameter", "5"), "finer cells"),
-            (("--pois", "--stay", "0"), "above 0"),
+            (("--pois", "--poi-diameter", "5"), "finer cells"),
+            (("--pois", "--min-stay", "0"), "above 0"),
             (("--sensor", "gsm"), "no column tells the sensor"),
         ],
     )

@@ -230,7 +230,7 @@ class TestWriteRelease:
             raise OSError(errno.ENOSPC, "No space left on device")
 
         monkeypatch.setattr(release, "seal", fill)
-        with pytest.raises(OutputError, match="the disk is full; nothing was left"):
+        with pytest.raises(OutputError, match="the disk is full; no incomplete output was left"):
             write_release(tmp_path / "out", crowds(2), **SAID)
         assert list(tmp_path.iterdir()) == []
 

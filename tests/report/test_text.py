@@ -53,7 +53,7 @@ class TestWithPartsMissing:
         known["settings"]["settings"]["max_time"] = 360
         first, *_, last = words(known)["commands"].splitlines()
         assert "--k 3 --reshape union --max-space 15000 --max-time 360 -o" in first
-        assert last.endswith("--targets 500 --seed 0")
+        assert last.endswith("--attack-sample 500 --seed 0")
 
     def test_a_manifest_that_states_nothing(self):
         known = numbers()

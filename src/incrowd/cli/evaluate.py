@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli._console import once_begun, progress, say
+from incrowd.cli._console import on_first_progress, progress, say
 from incrowd.cli._methods import share, wrapped
 from incrowd.cli._options import (
     AsJson,
-    Force,
     LocalZone,
+    Overwrite,
     RecordFile,
     ReleaseFolder,
     Source,
@@ -55,22 +55,34 @@ def evaluate(
     record: RecordFile = None,
     local: LocalZone = None,
     grid: Annotated[
-        float, typer.Option(help="Side of a square, for trips and places.", metavar="KM")
+        float,
+        typer.Option(
+            "--tile-km", help="Side of the square tiles for trips and visits.", metavar="KM"
+        ),
     ] = 5.0,
     least: Annotated[
-        int, typer.Option(help="Charts and maps show nothing of fewer people.", metavar="N")
+        int,
+        typer.Option(
+            "--min-people", help="Charts and maps show no group of fewer people.", metavar="N"
+        ),
     ] = 10,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Also write everything as JSON.", metavar="FILE"),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Also write the result as JSON to this file.",
+            metavar="FILE",
+            rich_help_panel="Output",
+        ),
     ] = None,
-    force: Force = False,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Tell how accurate a release is beside its original, and what it is still good for.
+    """Evaluate the accuracy and the utility of a release against its original.
 
-    With the private record also how far homes, places of work and ways of moving of each person
-    have shifted; without the original, how fine the published samples are.
+    With the private record, also how far each person's home, work place and travel distance have
+    shifted; without the original, only how precise the published samples are.
 
     Example:  `incrowd evaluate release/ --original cdr.csv --record who.parquet --tz Europe/Rome`
     """
@@ -78,9 +90,9 @@ def evaluate(
     from incrowd.data._manifest import read_release
 
     if source is None and record is not None:
-        raise ArgumentError("--record says who of the original became whom; it needs --original")
+        raise ArgumentError("--record needs --original, the data that the release was made from")
     if output is not None:
-        refuse_taken(output, overwrite=force)
+        refuse_taken(output, overwrite=overwrite)
     manifest = read_release(release).manifest
     about = {"release": str(release), "method": manifest.method}
     if source is None:
@@ -89,7 +101,7 @@ def evaluate(
         found, lines = _beside(release, source, record, local, {"grid": grid, "least": least})
     text = json.dumps(about | found, indent=2, allow_nan=False)
     if output is not None:
-        _write(output, text, overwrite=force)
+        _write(output, text, overwrite=overwrite)
     print(text if as_json else "\n".join(lines))
 
 
@@ -138,7 +150,7 @@ def _beside(
     pair = of_files(release, read, record)
     threads = source.reading["threads"]
     with progress("Comparing", "steps") as update:
-        first = once_begun(update, "evaluate._utility.aggregate:_count", "half a minute")
+        first = on_first_progress(update, "evaluate._utility.aggregate:_count", "half a minute")
         useful = incrowd.utility(pair, tz=tz, threads=threads, progress=first, **how)
         accurate = incrowd.accuracy(pair, threads=threads)
     lines = accuracy_lines(accurate)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli._console import once_begun, progress, write_people
-from incrowd.cli._options import AsJson, Force, PeopleFile, Source, numbers_of, reads_data
+from incrowd.cli._console import on_first_progress, progress, write_people
+from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, numbers_of, reads_data
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,23 +36,28 @@ _WIDTHS = (8, 9, 10, 12, 8, 8)
 def measure(
     source: Source,
     crowds: Annotated[
-        str, typer.Option("--k", help="People in a crowd; several as in 2,3,5,10.", metavar="K")
+        str,
+        typer.Option("--k", help="Size of the crowd; several as in 2,3,5,10.", metavar="K"),
     ] = "2",
     curve: Annotated[
         bool,
-        typer.Option("--curve", help="Crowds from 2 to 100 as well; takes as long as the largest."),
+        typer.Option(
+            "--curve",
+            help="Also measure crowds from 2 to 100; takes as long as the largest of them.",
+        ),
     ] = False,
     generalise: Annotated[
         bool,
         typer.Option(
-            "--generalise", help="What coarser grids would do, from 100 m and 1 min to 20 km, 8 h."
+            "--generalise",
+            help="Also measure coarser grids, from 100 m and 1 min to 20 km and 8 h.",
         ),
     ] = False,
     output: PeopleFile = None,
-    force: Force = False,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure how much has to be lost to hide each person in a crowd of k: the k-gap, and why.
+    """Measure the k-gap: how much precision hiding each person in a crowd of k costs, and why.
 
     Example:  `incrowd measure cdr.csv --k 2,5,10 --generalise -o gaps.parquet`
     """
@@ -64,12 +69,12 @@ def measure(
 
     if output is not None:
         kind_of(output)
-        refuse_taken(output, overwrite=force)
+        refuse_taken(output, overwrite=overwrite)
     data = source.read()
     threads = source.reading["threads"]
     every = sorted({*wanted, *(crowds_for(len(data)) if curve else ())})
     with progress("Measuring", "people") as update:
-        table = incrowd.k_gap(data, every, threads=threads, progress=once_begun(update))
+        table = incrowd.k_gap(data, every, threads=threads, progress=on_first_progress(update))
     spread = _spread(data, wanted if output is not None else every[:1], table, threads)
     with progress("Looking for reasons", "people") as update:
         found = incrowd.anonymizability(
@@ -84,7 +89,7 @@ def measure(
     stretch = incrowd.Stretch()
     told = [gaps_of(table, k, stretch, data.frame) for k in wanted]
     if output is not None:
-        write_people(_people_of(table, spread), output, overwrite=force)
+        write_people(_people_of(table, spread), output, overwrite=overwrite)
     if as_json:
         about: dict[str, Any] = {
             "people": len(data),

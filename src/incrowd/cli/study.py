@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli._console import once_begun, progress
+from incrowd.cli._console import on_first_progress, progress
 from incrowd.cli._options import AsJson, Source, reads_data
 from incrowd.cli.measure import WIDTH
 from incrowd.errors import ArgumentError
@@ -30,35 +30,52 @@ _SIDES = 4
 @reads_data
 def study(
     source: Source,
-    k: Annotated[int, typer.Option("--k", "-k", help="People in a crowd.", metavar="K")] = 2,
+    k: Annotated[int, typer.Option("--k", "-k", help="Size of the crowd.", metavar="K")] = 2,
     spans: Annotated[
-        str, typer.Option(help="First days to hide by themselves.", metavar="DAYS")
+        str,
+        typer.Option(
+            help="Time spans to anonymize by themselves: numbers of first days.", metavar="DAYS"
+        ),
     ] = "1,2,3,7,14",
     shares: Annotated[
-        str, typer.Option(help="Random shares of people to hide by themselves.", metavar="SHARES")
+        str,
+        typer.Option(
+            help="Random shares of the people to anonymize by themselves.", metavar="SHARES"
+        ),
     ] = "0.05,0.1,0.25,0.5,1",
     area: Annotated[
         str | None,
         typer.Option(
-            help="An area to hide by itself, in degrees; the densest 20 km unless given.",
-            metavar="W,S,E,N",
+            help="Area to anonymize by itself, in degrees.",
+            metavar="WEST,SOUTH,EAST,NORTH",
+            show_default="the densest square of 20 km",
         ),
     ] = None,
     only: Annotated[
         str | None,
         typer.Option(
-            help="Some of span, coverage, people, frequency and correlations.", metavar="FEATURES"
+            help="Features to study, separated by commas: span, coverage, people, frequency, "
+            "correlations.",
+            metavar="FEATURES",
+            show_default="all",
         ),
     ] = None,
     reshape: Annotated[
-        str, typer.Option(help="Samples that overlap: split, union or none.", metavar="HOW")
+        str,
+        typer.Option(
+            help="What happens to samples that overlap in time: split, union or none.",
+            metavar="HOW",
+        ),
     ] = "split",
-    seed: Annotated[int, typer.Option(help="Makes random shares repeatable.", metavar="N")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Seed: the same seed, the same random shares.", metavar="N")
+    ] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Find out which features of the data make hiding people cheap.
+    """Study which features of the data make anonymization with GLOVE accurate.
 
-    Hides parts of the data with GLOVE, and tells how accurate each is then.
+    Anonymizes parts of the data (time spans, areas, shares of the people) and compares how
+    accurate the results are.
 
     Example:  `incrowd study cdr.csv --only span,people --spans 1,7`
     """
@@ -66,7 +83,10 @@ def study(
     parts = _numbers("--shares", shares, "0.1,0.5,1")
     sides = None if area is None else _numbers("--area", area, "-4.1,5.2,-3.9,5.4")
     if sides is not None and len(sides) != _SIDES:
-        raise ArgumentError(f"--area takes west, south, east and north in degrees, not {area!r}")
+        raise ArgumentError(
+            f"--area must be west, south, east and north in degrees, like -4.1,5.2,-3.9,5.4, not "
+            f"{area!r}"
+        )
     import incrowd
     from incrowd.evaluate._analysis.study import FEATURES, check
 
@@ -84,7 +104,7 @@ def study(
             reshape=reshape,
             seed=seed,
             threads=source.reading["threads"],
-            progress=once_begun(update),
+            progress=on_first_progress(update),
         )
     print(json.dumps(found.as_dict(), indent=2) if as_json else "\n".join(lines_of(found)))
 
@@ -94,7 +114,7 @@ def _numbers(option: str, text: str, example: str) -> list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError as error:
         raise ArgumentError(
-            f"{option} takes numbers separated by commas, like {example}, not {text!r}"
+            f"{option} must be numbers separated by commas, like {example}, not {text!r}"
         ) from error
 
 

@@ -96,11 +96,11 @@ def commands_of(numbers: Mapping[str, Any]) -> str:
     else:
         first = "incrowd anonymize DATA --method METHOD -o RELEASE   # settings as above"
     lines, given = [first], numbers["given"]
-    drawn = f" --targets {given['targets']} --seed {given['seed']}"
+    drawn = f" --attack-sample {given['targets']} --seed {given['seed']}"
     if given["original"]:
         record = " --record WHO.parquet" if given["record"] else ""
         lines.append(f"incrowd verify RELEASE --original DATA{record}")
-        zone = "" if given["tz"] == "UTC" else f" --local {given['tz']}"
+        zone = "" if given["tz"] == "UTC" else f" --local-tz {given['tz']}"
         lines.append(f"incrowd report RELEASE --original DATA{record}{zone}{drawn}")
     else:
         lines += ["incrowd verify RELEASE", f"incrowd report RELEASE{drawn}"]

@@ -257,7 +257,7 @@ class TestWrongUse:
     @pytest.mark.parametrize(
         ("how", "text"),
         [
-            ({"k": 1}, "k must be a whole number of at least 2"),
+            ({"k": 1}, "k must be an integer of at least 2"),
             ({"k": 61}, "60 people cannot hide in a crowd of 61"),
             ({"spans": [0]}, "spans of days must be numbers above 0, not 0"),
             ({"spans": [math.nan]}, "spans of days must be numbers above 0"),

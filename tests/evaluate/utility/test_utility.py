@@ -216,7 +216,7 @@ class TestUtility:
             ({"grid": 0.01}, "finer than the cells"),
             ({"grid": float("nan")}, "finer than the cells"),
             ({"grid": float("inf")}, "finer than the cells"),
-            ({"threads": 0}, "threads is 0"),
+            ({"threads": 0}, "threads must be a positive integer, or None for all cores, not 0"),
         ],
     )
     def test_refuses_what_makes_no_sense(self, wrong, says):

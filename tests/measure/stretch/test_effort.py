@@ -164,7 +164,7 @@ class TestWhatIsRefused:
     @pytest.mark.parametrize("value", [0, -1, 2.5, 200.0, None, "200", True, float("nan")])
     @pytest.mark.parametrize("name", ["max_space", "max_time"])
     def test_thresholds_that_are_no_numbers_of_cells_or_slots(self, name, value):
-        with pytest.raises(ArgumentError, match=f"{name} must be a whole number of at least 1"):
+        with pytest.raises(ArgumentError, match=f"{name} must be an integer of at least 1"):
             Stretch(**{name: value})
 
     @pytest.mark.parametrize("weights", [(0, 0), (-1, 2), (1, 0.5), (True, 1), (None, 1)])

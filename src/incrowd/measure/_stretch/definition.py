@@ -103,7 +103,7 @@ class Stretch:
 
     def trajectories(self, data: "Trajectories", i: int, j: int) -> Fraction:
         """Give the effort of merging two trajectories of a dataset, exactly."""
-        from incrowd.measure._k_gap import pair_cost
+        from incrowd.measure._stretch.index import pair_cost
 
         return pair_cost(data, i, j, self)
 
