@@ -140,6 +140,17 @@ class TestPublish:
         assert done.manifest.losses["samples_suppressed"] == 1
         assert done.verification["coverage"].figures["missed"] == 1
 
+    @pytest.mark.parametrize(("counted", "ok"), [(0, False), (1, True), (2, True)])
+    def test_no_more_samples_are_missing_than_are_counted(self, tmp_path, counted, ok):
+        """What was filtered may lie in another box all the same; what is missing must be counted."""
+        data = trajectories(PEOPLE | {"cat-3": [cell(0, 0, 10), cell(20, 3, 50)]})
+        record = tmp_path / "who.parquet"
+        done, _ = published(data, Filter(1), tmp_path, record=record)
+        losses = dict(done.manifest.losses) | {"samples_suppressed": counted}
+        resealed(done.path, losses=losses)
+        found = verify(done.path, original=data, record=record, draws=20)
+        assert (found["coverage"].ok, found.ok) == (ok, ok)
+
     def test_nothing_left_is_an_error_that_says_so(self, few, tmp_path):
         why = "spatial filtering left nothing to publish .at_most = 9, places = cells."
         with pytest.raises(ArgumentError, match=why):

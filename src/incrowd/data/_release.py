@@ -49,7 +49,7 @@ __all__ = [
 NAME_BYTES = 8
 ROWS = 1 << 19
 """How many rows are written at a time, which bounds the memory needed."""
-UNNAMED = ("any threat: the maker of this release named none that it holds against",)
+UNNAMED = ("any threat: the maker of this release names none that it protects against",)
 
 
 def write_release(
