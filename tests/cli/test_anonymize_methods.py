@@ -34,7 +34,7 @@ class TestMethods:
         assert status == 0
         assert [entry.name for entry in tmp_path.iterdir()] == ["release"]
         assert err.count("PRIVACY WARNING") == 1
-        assert "nobody hides" in err
+        assert "have a record that nobody shares" in err
         lines = out.splitlines()
         assert lines[0] == "people                40 of 40 are published"
         assert lines[1].startswith("people alone          ")

@@ -110,7 +110,7 @@ class TestPublish:
         assert done.manifest.sizes == {
             "people": 4, "samples": 6, "trajectories": 3, "smallest_crowd": 1,
         }  # fmt: skip
-        assert warned == "k = 1: nobody hides 2 of 4 people; each has a record of her own"
+        assert warned == "k = 1: 2 of 4 people have a record that nobody shares"
         who = pl.read_parquet(tmp_path / "who.parquet")
         assert who["user"].to_list() == list(PEOPLE)
         assert who["trajectory"].to_list() == [0, 0, 1, 2]
@@ -142,7 +142,7 @@ class TestPublish:
 
     @pytest.mark.parametrize(("counted", "ok"), [(0, False), (1, True), (2, True)])
     def test_no_more_samples_are_missing_than_are_counted(self, tmp_path, counted, ok):
-        """What was filtered may lie in another box all the same; what is missing must be counted."""
+        """What was filtered may lie in another box all the same; what is missing is counted."""
         data = trajectories(PEOPLE | {"cat-3": [cell(0, 0, 10), cell(20, 3, 50)]})
         record = tmp_path / "who.parquet"
         done, _ = published(data, Filter(1), tmp_path, record=record)

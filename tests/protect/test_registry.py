@@ -320,7 +320,7 @@ class TestGuarantees:
 
         people = incrowd.read("calls.csv")
         with (
-            pytest.warns(PrivacyWarning, match="nobody hides 1 of 7"),
+            pytest.warns(PrivacyWarning, match="1 of 7 people have a record that nobody shares"),
             pytest.raises(VerificationError, match="k-anonymity"),
         ):
             incrowd.publish(people, Shy().protect(people), data / "release", draws=5)

@@ -95,7 +95,7 @@ def publish(
     Parameters
     ----------
     data
-        What the release was made from: one person a trajectory.
+        What the release was made from: one person per trajectory.
     release
         What :func:`incrowd.glove` gave, or `protect` of any mechanism.
     path

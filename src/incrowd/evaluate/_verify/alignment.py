@@ -92,7 +92,7 @@ def align(published: Published, original: Trajectories) -> AlignedRelease:
     """
     mine, theirs = published.frame, original.frame
     if bool(np.any(original.crowd != 1)):
-        raise ArgumentError("the original must have one person a trajectory; this one has crowds")
+        raise ArgumentError("the original must have one person per trajectory; this one has crowds")
     shift, off = divmod(theirs.origin - mine.origin, mine.slot)
     if (theirs.cell, theirs.slot) != (mine.cell, mine.slot) or off or not _same_plane(theirs, mine):
         raise ArgumentError(
