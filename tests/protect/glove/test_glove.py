@@ -444,7 +444,7 @@ class TestSuppression:
         ("told", "text"),
         [
             ({"suppress": "odd", "max_time": 5}, "must be one of"),
-            ({"suppress": "samples"}, "give max_space or max_time"),
+            ({"suppress": "samples"}, "needs max_metres or max_minutes"),
         ],
     )
     def test_is_refused_where_it_makes_no_sense(self, told, text):
