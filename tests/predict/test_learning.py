@@ -47,7 +47,7 @@ class TestTrainingSets:
 
     def test_refuse_what_are_no_trajectories(self, cars):
         for other in (incrowd.visits(cars), None):
-            with pytest.raises(ArgumentError, match="data are Trajectories, as"):
+            with pytest.raises(ArgumentError, match="data must be Trajectories, as"):
                 predict.training_sets(other, "location", 2)
 
     @pytest.mark.parametrize(

@@ -302,7 +302,7 @@ def _checked(frame: "pl.DataFrame") -> "pl.DataFrame":
 
 
 def refuse_twins(models: Sequence[Model]) -> None:
-    """Refuse two models of the same attack and k: their predictions could not be told apart."""
+    """Refuse two models of the same attack and k: their predictions could not be distinguished."""
     seen = set()
     for model in models:
         if (model.attack, model.k) in seen:

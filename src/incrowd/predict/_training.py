@@ -167,7 +167,7 @@ Training(home_work, k=2, 50 people)]
     names = [one.name for one in attacks]
     if len(set(names)) < len(names):
         raise ArgumentError(
-            "an attack is given twice; training sets are told apart by the names of attacks"
+            "an attack is given twice; training sets are known by the names of attacks"
         )
     several = list(k) if isinstance(k, Iterable) else [k]
     found = risk(visits(data), attacks, several, threads=threads, progress=progress)
