@@ -132,9 +132,9 @@ def _exposure(numbers: Numbers) -> list[str]:
         else:
             drawn = f"on all {risk.people:,} people"
         texts.append(
-            f"Nine kinds of attackers were tried {drawn}. Each knows the {risk.known} points "
-            f"that give a person away best; the strongest uniquely re-identifies "
-            f"{percent(worst.told_apart, 0)} of people."
+            f"{len(risk.attacks)} kinds of attackers were tried {drawn}. Each knows the "
+            f"{risk.known} points that give a person away best; the strongest uniquely "
+            f"re-identifies {percent(worst.told_apart, 0)} of people."
         )
     return texts
 
