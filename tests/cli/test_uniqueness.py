@@ -126,7 +126,7 @@ class TestUniqueness:
             (("--points", "x"), "--points takes whole numbers"),
             (("--pois", "--by-name"), "exclude each other"),
             (("--minutes", "0.5"), "whole number"),
-            (("--by-name",), "no column tells which cell"),
+            (("--by-name",), "no column for the place"),
             (("--pois", "--diameter", "5"), "finer cells"),
             (("--pois", "--stay", "0"), "above 0"),
             (("--sensor", "gsm"), "no column tells the sensor"),

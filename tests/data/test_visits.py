@@ -38,13 +38,13 @@ class TestInit:
     @pytest.mark.parametrize(
         ("change", "text"),
         [
-            ({"time": (5, 5)}, "as many places as times"),
-            ({"offsets": (0, 2)}, "as many places as times"),
-            ({"offsets": (1, 3)}, "as many places as times"),
-            ({"offsets": ()}, "as many places as times"),
-            ({"offsets": (0, 2, 1, 3)}, "offsets must not fall"),
-            ({"time": (5, 4, 1)}, "ordered by time and place"),
-            ({"place": (3, 2, 1)}, "ordered by time and place"),
+            ({"time": (5, 5)}, "place and time must have the same length"),
+            ({"offsets": (0, 2)}, "place and time must have the same length"),
+            ({"offsets": (1, 3)}, "place and time must have the same length"),
+            ({"offsets": ()}, "place and time must have the same length"),
+            ({"offsets": (0, 2, 1, 3)}, "offsets must never decrease"),
+            ({"time": (5, 4, 1)}, "sorted by time, then place"),
+            ({"place": (3, 2, 1)}, "sorted by time, then place"),
             ({"people": pl.Series(["a"])}, "2 people cannot have 1 identifiers"),
         ],
     )

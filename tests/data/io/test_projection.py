@@ -52,7 +52,7 @@ class TestLocalProjection:
         "points", [((0, 0), (0, 179)), ((80, 0), (-80, 0)), ((5, -70), (50, 2), (5, 100))]
     )
     def test_refuses_what_reaches_too_far(self, points):
-        with pytest.raises(PlaceError, match=r"more than 5,000 km .* bending distances"):
+        with pytest.raises(PlaceError, match=r"more than 5,000 km .* distorting distances"):
             local_projection(at(*points))
 
     def test_takes_what_reaches_just_far_enough(self):

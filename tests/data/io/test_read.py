@@ -92,23 +92,23 @@ class TestArguments:
         [
             ({"crs": "EPSG:nonsense"}, "unknown coordinate reference system"),
             ({"crs": ""}, "unknown coordinate reference system"),
-            ({"crs": "EPSG:4326"}, "not a plane in metres"),
-            ({"crs": "EPSG:2263"}, "not a plane in metres"),
-            ({"cell": 0}, "the cell must be a length above 0 m"),
-            ({"cell": float("nan")}, "the cell must be a length above 0 m"),
-            ({"slot": 0}, "the slot must be at least 1 s"),
-            ({"slot": 1.5}, "the slot must be whole seconds"),
+            ({"crs": "EPSG:4326"}, "not a projection in metres"),
+            ({"crs": "EPSG:2263"}, "not a projection in metres"),
+            ({"cell": 0}, "cell must be a positive number of metres"),
+            ({"cell": float("nan")}, "cell must be a positive number of metres"),
+            ({"slot": 0}, "slot must be at least 1 second"),
+            ({"slot": 1.5}, "slot must be an integer number of seconds"),
             ({"tz": "Nowhere/Land"}, "unknown time zone"),
             ({"tz": "../../etc/passwd"}, "unknown time zone"),
-            ({"time_unit": "min"}, "a unit of time is s, ms, us or ns"),
-            ({"time": "time", "time_unit": "h"}, "a unit of time is s, ms, us or ns"),
-            ({"max_bad": 5}, "a share from 0 to 1"),
-            ({"window": ("2013-01-01", "2012-01-01")}, "the window is empty"),
-            ({"window": ("soon", "later")}, "a moment must be"),
+            ({"time_unit": "min"}, "time_unit must be s, ms, us or ns"),
+            ({"time": "time", "time_unit": "h"}, "time_unit must be s, ms, us or ns"),
+            ({"max_bad": 5}, "max_bad must be a share from 0 to 1"),
+            ({"window": ("2013-01-01", "2012-01-01")}, "with the end after the start"),
+            ({"window": ("soon", "later")}, "a time must be"),
             ({"bbox": (0, 0, 200, 10)}, "west, south, east, north"),
             ({"bbox": (0, 10, 10, 0)}, "west, south, east, north"),
             ({"frame": PARIS, "cell": 5}, "not both"),
-            ({"threads": 0}, "threads must be at least 1"),
+            ({"threads": 0}, "threads must be a positive integer"),
             ({"memory": "1MB"}, "a memory limit is at least 800MB"),
             ({"memory": "much"}, "a memory limit is at least 800MB"),
             ({"temp_dir": "/no/such/folder"}, "there is no folder"),
@@ -126,7 +126,7 @@ class TestOrder:
     def large(tmp_path_factory, request):
         """Make 300,000 rows in one file, so large that several threads share it.
 
-        With few decimals the lines are plain enough for the fast lane, with many they are not.
+        With few decimals the lines are simple enough for the fast path, with many they are not.
         """
         rng = np.random.default_rng(5)
         rows = 300_000
@@ -206,12 +206,15 @@ class TestPlaces:
     @pytest.mark.parametrize(
         ("cells", "words"),
         [
-            ({"id": ["A", "A"], "lat": [1.0, 2.0], "lon": [1.0, 1.0]}, "lies at two places"),
-            ({"id": ["A"], "lat": [91.0], "lon": [1.0]}, "lies nowhere"),
-            ({"id": ["A"], "lat": [None], "lon": [1.0]}, "lies nowhere"),
-            ({"id": [], "lat": [], "lon": []}, "is empty"),
+            (
+                {"id": ["A", "A"], "lat": [1.0, 2.0], "lon": [1.0, 1.0]},
+                "has two different positions",
+            ),
+            ({"id": ["A"], "lat": [91.0], "lon": [1.0]}, "has no valid position"),
+            ({"id": ["A"], "lat": [None], "lon": [1.0]}, "has no valid position"),
+            ({"id": [], "lat": [], "lon": []}, "has no rows"),
             ({"id": ["A"], "lat": [1.0]}, "no column lon"),
-            ({"id": [["A"]], "lat": [1.0], "lon": [1.0]}, "not plain values"),
+            ({"id": [["A"]], "lat": [1.0], "lon": [1.0]}, "one text or number per row"),
         ],
     )
     def test_a_table_of_cells_must_make_sense(self, cells, words):

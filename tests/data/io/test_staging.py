@@ -82,16 +82,16 @@ class TestSpilling:
     def test_samples_that_do_not_fit_are_an_error_that_says_so(self, monkeypatch):
         monkeypatch.setattr(staging, "ROW_BYTES", 10**12)
         monkeypatch.setattr(staging, "SAMPLE_BYTES", 10**12)
-        with pytest.raises(InputError, match="allow more memory, or read fewer people or days"):
+        with pytest.raises(InputError, match=r"raise the limit .*, or read fewer people or days"):
             incrowd.read(table())
 
 
 class TestSlots:
     def test_more_than_32_bits_are_refused(self):
         times = ["1970-01-01 00:00:00", "2099-01-01 00:00:00", "2012-01-01 00:00:00"]
-        with pytest.raises(InputError, match="more slots than 32 bits can count"):
+        with pytest.raises(InputError, match="more than 2,147,483,647 slots"):
             incrowd.read(table(time=times), slot=1)
 
     def test_a_window_too_long_for_the_slots_is_refused(self):
-        with pytest.raises(ArgumentError, match="too fine for so long a window"):
+        with pytest.raises(ArgumentError, match="too short for a time window of 73,049 days"):
             incrowd.read(table(), slot=1, window=("1900-01-01", "2100-01-01"))

@@ -91,11 +91,13 @@ class TestWrite:
 
     @pytest.mark.parametrize("name", ["x", "x.txt", "x.CSV.bz2", "x.parquet.gz"])
     def test_refuses_a_name_that_says_no_kind(self, tmp_path, name):
-        with pytest.raises(ArgumentError, match=r"its name must end in \.parquet, \.csv"):
+        with pytest.raises(
+            ArgumentError, match=r"the name of the file must end in \.parquet, \.csv"
+        ):
             incrowd.write(sample(), tmp_path / name)
 
     def test_refuses_a_grid_without_a_projection(self, tmp_path):
-        with pytest.raises(ArgumentError, match="without a projection"):
+        with pytest.raises(ArgumentError, match="has no projection"):
             incrowd.write(Trajectories.from_boxes(sample().boxes()), tmp_path / "x.csv")
 
     def test_refuses_what_is_larger_than_a_cell(self, tmp_path):

@@ -312,11 +312,11 @@ class TestArguments:
     @pytest.mark.parametrize(
         ("options", "text"),
         [
-            ({"users": 0}, "users is 0; it must be from 1 to 50000000"),
+            ({"users": 0}, "users must be .* from 1 to 50000000, not 0"),
             ({"users": 50_000_001}, "users is 50000001"),
-            ({"users": 2.5}, "users is 2.5; it must be a whole number"),
-            ({"users": True}, "users is True"),
-            ({"seed": -1}, "seed is -1; it must be from 0"),
+            ({"users": 2.5}, "users must be .*, not 2.5"),
+            ({"users": True}, "users must be .*, not True"),
+            ({"seed": -1}, "seed must be .* from 0 to .*, not -1"),
             ({"seed": "x"}, "seed is 'x'"),
             ({"block": 0}, "block is 0"),
             ({"threads": 0}, "threads is 0"),
@@ -327,7 +327,7 @@ class TestArguments:
             stream("city", **options)
 
     def test_antennas_check_too(self):
-        with pytest.raises(ArgumentError, match="users is -3"):
+        with pytest.raises(ArgumentError, match=r"users must be .*, not -3"):
             antennas("city", users=-3)
 
     def test_largest_seed(self):

@@ -129,7 +129,7 @@ def files_of(what: str | os.PathLike[str]) -> list[Path]:
             raise UnreadableError(f"{text}: no file matches this pattern")
         return files
     if not path.exists():
-        raise UnreadableError(f"{path}: no such file or folder")
+        raise UnreadableError(f"{path} does not exist")
     return [path]
 
 
@@ -355,7 +355,7 @@ def _head(path: Path) -> bytes:
             head: bytes = stream.read(_HEAD)
             return head
     except FileNotFoundError as error:
-        raise UnreadableError(f"{path}: no such file or folder") from error
+        raise UnreadableError(f"{path} does not exist") from error
     except PermissionError as error:
         raise UnreadableError(f"{path}: permission denied") from error
     except (EOFError, OSError, zlib.error) as error:
