@@ -54,11 +54,11 @@ class Frame:
 
     Examples
     --------
-    >>> from incrowd.data._frame import Frame, laea
-    >>> frame = Frame(crs=laea(7.5, -5.5))
-    >>> x, y = frame.cells(lon=[-5.4995], lat=[7.5])
+    >>> import incrowd
+    >>> frame = incrowd.Frame(crs="EPSG:2154", cell=100)
+    >>> x, y = frame.cells(lon=[2.3522], lat=[48.8566])
     >>> int(x[0]), int(y[0])
-    (0, 0)
+    (6524, 68620)
     """
 
     crs: str | None = None

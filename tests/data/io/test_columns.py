@@ -57,11 +57,17 @@ class TestFindColumns:
     @pytest.mark.parametrize(
         ("names", "words"),
         [
-            (("usr", "time", "lat", "lon"), r"who \(user\).*'usr', 'time'.*nearest is 'usr'"),
-            (("user", "tme", "lat", "lon"), r"when \(time\).*nearest is 'tme'"),
-            (("user", "time", "lattitude", "lon"), r"where \(lat\).*nearest is 'lattitude'"),
-            (("user", "time"), r"where \(lat\).*Usual names are lat, latitude"),
-            (("user", "time", "x"), r"where \(lat\)"),
+            (
+                ("usr", "time", "lat", "lon"),
+                r"for the user.*'usr', 'time'.*If it is 'usr', give user='usr'",
+            ),
+            (("user", "tme", "lat", "lon"), r"for the time.*If it is 'tme', give time='tme'"),
+            (
+                ("user", "time", "lattitude", "lon"),
+                r"latitude \(lat\).*If it is 'lattitude', give lat='lattitude'",
+            ),
+            (("user", "time"), r"latitude \(lat\).*Usual names are lat, latitude"),
+            (("user", "time", "x"), r"latitude \(lat\)"),
         ],
     )
     def test_a_missing_one_is_named_with_the_nearest(self, names, words):
@@ -127,7 +133,7 @@ class TestColumns:
             "user_id",
             "time_us",
             "zoned",
-            "place_id",
+            "in_place",
             "reason",
             "shown",
             "in_time",

@@ -104,8 +104,8 @@ def read(
     time_format
         The format of times, as for `strptime`, where they are not ISO 8601.
     time_unit
-        The unit of numeric times since 1970 (s, ms, us, ns). By default it is told from the size
-        of the first ones, and a number in another unit is then no time.
+        The unit of numeric times since 1970 (s, ms, us, ns). By default it is inferred from the
+        size of the first ones, and a number in another unit is then no time.
     window
         Start (included) and end (excluded) of the times allowed; rows outside cannot be used.
         By default from 1970 to 2100.

@@ -246,7 +246,7 @@ class Reader:
             )
 
     def _epoch(self, source: Source, time: str) -> Any:
-        """Return the unit of times that are numbers, told from the first values; None for text."""
+        """Return the unit of numeric times, inferred from the first values; None for text."""
         options = self._options
         kind = source.kinds[time]
         if options.time_format is not None or not (kind == "VARCHAR" or is_number(kind)):

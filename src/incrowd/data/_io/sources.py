@@ -53,7 +53,7 @@ TEXT, PARQUET = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
 _COMPRESSION = {".gz": "gzip", ".zst": "zstd"}
 _SEPARATORS = (",", ";", "\t", "|")
 _HEAD = 1 << 16
-"""Bytes from which the layout of a text table is told."""
+"""Bytes from which the layout of a text table is inferred."""
 _PIECE = 1 << 20
 _FRAME = "incrowd_source"
 """The name of a frame in DuckDB."""
@@ -257,7 +257,7 @@ def _from_pandas(table: Any) -> Any:
 
 
 def sniff(path: Path, names: Sequence[str] | None, separator: str | None) -> TextTable:
-    """Return the layout of a text table, told from the first bytes of the file.
+    """Return the layout of a text table, inferred from the first bytes of the file.
 
     Parameters
     ----------

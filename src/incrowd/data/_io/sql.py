@@ -101,7 +101,7 @@ def refuse_nested(kinds: Mapping[str, str], columns: Mapping[str, str], where: s
 
 
 def time_unit(values: Sequence[str], given: str | None, where: str) -> Epoch | None:
-    """Return the unit of times that are numbers since 1970, told from the first values.
+    """Return the unit of times that are numbers since 1970, inferred from the first values.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def _epoch(column: str, epoch: Epoch) -> str:
     else:
         exact = f"{integer} * {10**6 // epoch.per_second}"
     ratio = 10**6 / epoch.per_second
-    # TRY_CAST of '12.7' to an integer rounds, so whole numbers are told by their value.
+    # TRY_CAST of '12.7' to an integer rounds, so integers are recognised by their value.
     return (
         f"CASE WHEN NOT abs({real}) < {bound} OR abs({real}) < {epoch.least} THEN NULL "
         f"WHEN {real} = trunc({real}) THEN {exact} "
@@ -317,9 +317,9 @@ def _floored(number: str, unit: int) -> str:
 def _iso() -> tuple[Sequence[str], str, str]:
     """Return ISO 8601 text as microseconds, in steps.
 
-    DuckDB's own cast drops a zone without a word, so the zone is cut off and applied here. The
-    two usual shapes, 2012-03-05T07:31:00Z and 2012-03-05 07:31:00, are told by their length and
-    left out of the steps (`unusual` is null): that makes the whole scan several times faster.
+    DuckDB's own cast drops a zone without a warning, so the zone is cut off and applied here. The
+    two usual shapes, 2012-03-05T07:31:00Z and 2012-03-05 07:31:00, are recognised by their length
+    and left out of the steps (`unusual` is null): that makes the scan several times faster.
     """
     plain = "strlen(in_time) = 19 AND substr(in_time, 17, 1) = ':'"
     zulu = "strlen(in_time) = 20 AND ends_with(in_time, 'Z')"
