@@ -162,7 +162,7 @@ class TestHelp:
     def test_has_an_example(self, incrowd):
         status, out, _ = incrowd("attack", "--help")
         assert status == 0
-        assert "incrowd attack cdr.csv --attack location,visit" in out.split("Example:")[1]
+        assert "incrowd attack cdr.csv --attack location,visit" in out
 
 
 class TestWrongUse:
@@ -178,21 +178,19 @@ class TestWrongUse:
                 ["--relative", "--attack", "frequency,home_work"],
                 "frequency is relative only with a tolerance",
             ),
-            (["--targets", "eve"], "'eve' is not among the people of the data"),
-            (["--targets", "ann,eve,joe"], "'eve' is not among the people of the data (nor 1 more"),
-            (["--targets", " , "], "--targets names nobody"),
+            (["--targets", "eve"], "--targets: person 'eve' is not in the data"),
+            (["--targets", "ann,eve,joe"], "'eve' is not in the data, nor 1 of the others given"),
+            (["--targets", " , "], "--targets names no person"),
             (["--targets", "@none.txt"], "cannot read none.txt"),
             (["--threads", "0"], "threads"),
             (["--time-bin", "0.5"], "--time-bin must be at least one slot of the grid"),
             (["-o", "risk.txt"], "must end in"),
         ],
     )
-    def test_is_one_message_and_2_and_leaves_nothing(
-        self, incrowd, twins, monkeypatch, words, text
-    ):
+    def test_is_one_message_and_leaves_nothing(self, incrowd, twins, monkeypatch, words, text):
         monkeypatch.chdir(twins.parent)
         status, out, err = incrowd("attack", "calls.csv", *words)
-        assert (status, out) == (2, "")
+        assert (status, out) == (4 if "@none.txt" in words else 2, "")
         assert err.startswith("incrowd: ")
         assert text in err
         assert err.count("\n") == 1

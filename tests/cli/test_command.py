@@ -1,6 +1,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
@@ -181,3 +182,10 @@ class TestHelp:
             [sys.executable, "-c", code], capture_output=True, text=True, check=True
         )
         assert done.stdout.splitlines()[-1] == "loaded [] 0"
+
+
+class TestDocumentation:
+    def test_names_every_old_spelling(self):
+        page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text("utf-8")
+        told = set(re.findall(r"^\| `(--[a-z-]+)` \| `(--[a-z-]+)` \|", page, re.MULTILINE))
+        assert told == {(old, new) for _, old, new in RENAMINGS}

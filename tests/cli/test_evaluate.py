@@ -130,25 +130,25 @@ class TestEvaluate:
         assert status == 2
         assert "belongs to another one" in err
 
-    def test_what_is_no_release_is_2(self, incrowd, tmp_path):
+    def test_what_is_no_release_is_4(self, incrowd, tmp_path):
         status, _, err = incrowd("evaluate", tmp_path)
-        assert status == 2
+        assert status == 4
         assert "is no release" in err
-        assert incrowd("evaluate", tmp_path / "missing")[0] == 2
+        assert incrowd("evaluate", tmp_path / "missing")[0] == 4
 
-    def test_a_release_of_another_version_is_2(self, incrowd, release, tmp_path):
+    def test_a_release_of_another_version_is_4(self, incrowd, release, tmp_path):
         release = shutil.copytree(release, tmp_path / "other")
         manifest = json.loads((release / "manifest.json").read_text("utf-8"))
         (release / "manifest.json").write_text(json.dumps(manifest | {"version": 99}), "utf-8")
         status, _, err = incrowd("evaluate", release)
-        assert status == 2
+        assert status == 4
         assert "version 99" in err
 
-    def test_a_changed_file_is_2(self, incrowd, release, tmp_path, city):
+    def test_a_changed_file_is_4(self, incrowd, release, tmp_path, city):
         release = shutil.copytree(release, tmp_path / "other")
         (release / "trajectories.parquet").write_bytes(b"")
         status, _, err = incrowd("evaluate", release, "--original", city)
-        assert status == 2
+        assert status == 4
         assert "is not the file that was released" in err
 
     def test_one_person_with_one_sample(self, incrowd, tmp_path):
@@ -165,14 +165,14 @@ class TestEvaluate:
         assert incrowd("evaluate", *words, "--json")[0] == 0
         assert incrowd("evaluate", release)[0] == 0
 
-    def test_nothing_published_is_2(self, incrowd, release, tmp_path, city, monkeypatch):
+    def test_nothing_published_is_4(self, incrowd, release, tmp_path, city, monkeypatch):
         release = shutil.copytree(release, tmp_path / "other")
         rows = release / "trajectories.parquet"
         pq.write_table(pq.read_table(rows).slice(0, 0), rows)
         monkeypatch.setattr("incrowd.data._manifest._check_seals", lambda *_: None)
         for words in ([], ["--original", city]):
             status, out, err = incrowd("evaluate", release, *words)
-            assert (status, out) == (2, "")
+            assert (status, out) == (4, "")
             assert "has no rows" in err
 
     def test_help_has_an_example(self, incrowd):

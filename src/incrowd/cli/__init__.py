@@ -1,15 +1,9 @@
 """The command line. One file a command; each parses, calls and prints, and no more.
 
-Results go to standard output, progress and messages to standard error. Exit status:
-
-===  ==========================================================================================
-0    done
-1    the answer is no: a release does not pass its verification, or may not be shared
-2    wrong use (options, arguments, names that are taken), or the output cannot be written
-4    the input cannot be used: a file, a column, a row, a release
-130  interrupted (Ctrl-C)
-143  terminated (SIGTERM)
-===  ==========================================================================================
+Results go to standard output, progress and messages to standard error. Exit status: 0 done;
+1 the answer is no (a release fails its verification, or may not be shared); 2 wrong use, or the
+output cannot be written; 4 the input cannot be used; 130 interrupted (Ctrl-C); 143 terminated
+(SIGTERM).
 """
 
 # Nothing else is imported before `main` runs: whoever presses Ctrl-C while commands are loaded

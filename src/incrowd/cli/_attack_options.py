@@ -38,9 +38,7 @@ def _option(text: str, name: str, show: str | None = None, usual: str | bool = T
 Names = Annotated[
     str,
     _option(
-        "Attacks to run, separated by commas: location, location_sequence, visit, "
-        "frequent_location, frequent_location_sequence, frequency, home_work, proportion, "
-        "probability.",
+        "Attacks to run, as listed below, separated by commas.",
         "--attack",
         "NAMES",
         "all",
@@ -143,7 +141,7 @@ def asked_for(wanted: list[str] | None, people: "pl.Series") -> list[Any] | None
     named = {str(user): user for user in people}
     missing = [one for one in wanted if one not in named]
     if missing:
-        rest = f", nor are {len(missing) - 1:,} more" if len(missing) > 1 else ""
+        rest = f", nor {len(missing) - 1:,} of the others given" if len(missing) > 1 else ""
         raise ArgumentError(f"--targets: person {missing[0]!r} is not in the data{rest}")
     return [named[one] for one in wanted]
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from incrowd._format import count_of as share
 from incrowd.cli.measure import WIDTH
 from incrowd.errors import ArgumentError
 from incrowd.protect._mechanism import Mechanism, Option, options_of
@@ -259,11 +260,6 @@ def _checked(flag: str, option: Option, value: Any) -> Any:
 def wrapped(start: str, text: str) -> list[str]:
     """Return a text in lines that are indented by its start."""
     return textwrap.wrap(text, WIDTH, initial_indent=start, subsequent_indent=" " * len(start))
-
-
-def share(part: int, whole: int) -> str:
-    """Return how many of how many, and the percentage."""
-    return f"{part:,} of {whole:,} ({part / whole:.1%})" if part else f"none of {whole:,}"
 
 
 def losses_in(data: "Trajectories", rows: list[tuple[str, str]]) -> list[str]:
