@@ -122,7 +122,7 @@ class TestAnonymize:
     def test_thresholds_are_metres_and_minutes(self, anonymize, calls):
         status, out, err = anonymize("--max-metres", 1250, "--max-minutes", 90, "--slot", 120)
         assert status == 0
-        assert err == "note: --max-metres is taken as 1200 m, which is 12 cells\n"
+        assert err == "note: --max-metres is rounded down to 1200 m (12 cells of the grid)\n"
         settings = read_manifest(calls / "release").settings
         assert (settings["max_space"], settings["max_time"]) == (12, 45)
         assert "samples suppressed    none" not in out
@@ -182,8 +182,8 @@ class TestWrongUse:
             (["--max-minutes", 0], "--max-minutes must be above 0, not 0"),
             (["--max-minutes", "inf"], "--max-minutes must be finite, not inf"),
             (["--suppress", "samples"], "='samples' needs --max-metres or --max-minutes"),
-            (["--max-metres", 99], "--max-metres = 99 m is less than a cell of the grid (100 m)"),
-            (["--max-minutes", 0.5], "0.5 min is less than a slot of the grid (1 min)"),
+            (["--max-metres", 99], "--max-metres must be at least one cell of the grid (100 m)"),
+            (["--max-minutes", 0.5], "--max-minutes must be at least one slot of the grid (1 min)"),
             (["--record", "release/who.parquet"], "the private record must stay outside"),
             (["--record", "no/who.parquet"], "the folder no does not exist"),
             (["--record", "who.csv"], "name it like who.parquet"),

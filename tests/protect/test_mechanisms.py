@@ -17,10 +17,12 @@ import strategies
 from incrowd import Frame, Glove, Trajectories, glove
 from incrowd.data._frame import laea
 from incrowd.errors import ArgumentError, IncrowdDeprecationWarning, PlaceError, PrivacyWarning
+from incrowd.measure._stretch.partition import BINS, CORNER_REGIONS, REGIONS
 from incrowd.protect import _normalise as normalise
 from incrowd.protect import _planar_laplace as planar_laplace
 from incrowd.protect._generalisation import SPANS, Cloak, Generalise
 from incrowd.protect._geo_indistinguishability import LEVELS, GeoI
+from incrowd.protect._glove.api import fit
 from incrowd.protect._mechanism import Mechanism
 from incrowd.protect._planar_laplace import laplace
 from incrowd.protect._spatial_filtering import Filter
@@ -524,8 +526,11 @@ class TestGlove:
     @pytest.mark.parametrize(
         ("how", "says"),
         [
-            ({"max_metres": 99}, "max_metres = 99 m is less than a cell of the grid .100 m."),
-            ({"max_minutes": 0.5}, "is less than a slot of the grid .1 min."),
+            (
+                {"max_metres": 99},
+                "max_metres must be at least one cell of the grid .100 m., not 99 m",
+            ),
+            ({"max_minutes": 0.5}, "at least one slot of the grid .1 min."),
             ({"max_metres": -1}, "max_metres must be a number above 0, not -1"),
             ({"max_metres": 300, "max_space": 3}, "two ways to say the same; give max_metres"),
         ],
@@ -550,11 +555,17 @@ class TestGlove:
         with pytest.raises(ArgumentError, match=says):
             Glove(**how)
 
+    @pytest.mark.parametrize("crowds", [False, True])
+    def test_bounds_have_all_their_regions_where_memory_allows(self, crowds):
+        sizes = fit(self.PEOPLE, "100GB", crowds=crowds)
+        assert (sizes["regions"], sizes["bins"]) == (REGIONS, BINS)
+        assert sizes["corner_regions"] == (CORNER_REGIONS if crowds else 0)
+
     def test_gives_advice_before_work_begins(self):
         assert Glove(max_metres=1000, max_minutes=5).advice(self.PEOPLE) == ()
         large, rounded = Glove(k=2000, max_metres=1050).advice(self.PEOPLE)
         assert large.startswith("k = 2,000 is large")
-        assert rounded == "max_metres is taken as 1000 m, which is 10 cells"
+        assert rounded == "max_metres is rounded down to 1000 m (10 cells of the grid)"
 
 
 class TestEvery:

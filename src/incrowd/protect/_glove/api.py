@@ -413,12 +413,13 @@ def _in_units(name: str, value: float, frame: "Frame") -> tuple[int, str]:
     number = min(math.floor(value / unit + 1e-9), WIDEST)
     if number < 1:
         raise ArgumentError(
-            f"{name} = {value:g} {short} is less than a {what} of the grid ({unit:g} {short}); "
-            "no sample is smaller than that"
+            f"{name} must be at least one {what} of the grid ({unit:g} {short}), not "
+            f"{value:g} {short}"
         )
     if math.isclose(number * unit, value) or number == WIDEST:
         return number, ""
-    return number, f"{name} is taken as {number * unit:g} {short}, which is {number:,} {what}s"
+    taken = f"{number * unit:g} {short} ({number:,} {what}s of the grid)"
+    return number, f"{name} is rounded down to {taken}"
 
 
 def _check(

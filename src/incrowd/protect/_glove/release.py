@@ -130,7 +130,7 @@ class Release:
 
 
 def release_of(data: Trajectories, run: "Run", settings: dict[str, Any]) -> Release:
-    """Return what is left at the end, and count what is not."""
+    """Return what is left at the end, and count what is not: line 20 of Algorithm 1."""
     people, merges, k = len(data), run.merges, run.rules.k
     nodes, log = run.nodes, run.log
     parent = np.full(people + merges, -1, np.int64)
