@@ -40,7 +40,7 @@ TEXTS = {
 FOLDED = 4
 """A group of options that so many commands share is folded on their pages."""
 
-OWN = ("Arguments", "Options")
+OWN = ("Arguments", "Options", "Output")
 """The groups of a command's own parameters: never folded."""
 
 log = logging.getLogger("mkdocs.hooks.incrowd")
@@ -196,7 +196,9 @@ def _row(option: Any) -> str:
         kind = getattr(option.type_descriptor.annotation, "__name__", "")
         names += f" *{option.metavar or kind}*"
     default = "required" if option.required else ""
-    if option.default not in (None, False, ()) and not option.required:
+    if isinstance(option.show_default, str):  # what holds without it is no value
+        default = option.show_default
+    elif option.default not in (None, False, ()) and not option.required:
         default = f"`{getattr(option.default, 'value', option.default)}`"
     help_text = " ".join((option.help or "").split()).replace("|", "\\|")
     return f"| {names} | {help_text} | {default} |"
