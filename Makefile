@@ -34,7 +34,7 @@ docs: $(DOCS)
 wheel: $(READY)
 	@rm -rf dist
 	$(BIN)/python -m hatchling build --target wheel --directory dist
-	.ci/wheel dist/incrowd-*.whl
+	PYTHON=$(PYTHON) .ci/wheel dist/incrowd-*.whl
 
 # Pins every package with its hashes; run it after changing the dependencies in pyproject.toml.
 # What the site needs has a lock of its own, so that nobody else has to install it.

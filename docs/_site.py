@@ -13,7 +13,7 @@ a link, or the heading that it points at, is not there.
 import importlib
 import inspect
 import logging
-import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -37,11 +37,10 @@ TEXTS = {
     "contributing.md": "CONTRIBUTING.md",
     "security.md": "SECURITY.md",
 }
-FOLDED = 4
-"""A group of options that so many commands share is folded on their pages."""
-
-OWN = ("Arguments", "Options", "Output")
-"""The groups of a command's own parameters: never folded."""
+FOLDED = "Reading"
+"""Groups of options whose name begins so are folded: most commands share them."""
+MANY = 12
+"""More commands than that are nearly all."""
 
 log = logging.getLogger("mkdocs.hooks.incrowd")
 
@@ -63,33 +62,64 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     pages = dict(api_pages())
     pages |= dict(command_pages())
     for page, source in TEXTS.items():
-        text = (ROOT / source).read_text(encoding="utf-8")
-        pages[page] = re.sub(r"\]\(docs/", "](", text)
+        pages[page] = _as_page((ROOT / source).read_text(encoding="utf-8"))
     for path, text in pages.items():
         files.append(File.generated(config, path, content=text))
     return files
 
 
+def on_post_build(config: MkDocsConfig) -> None:
+    """See whether every public name is on the site, as what it is."""
+    raw = (Path(config.site_dir) / "objects.inv").read_bytes()
+    lines = zlib.decompress(raw.split(b"\n", 4)[4]).decode().splitlines()
+    there = {line.split()[0]: line.split()[1] for line in lines}
+    for path, thing in public_names().items():
+        kind = (
+            "function" if inspect.isfunction(thing) else "class" if inspect.isclass(thing) else None
+        )
+        if path not in there or (kind and there[path] != f"py:{kind}"):
+            log.warning("%s is public and not on the site as a %s", path, kind or "name")
+
+
+def _as_page(text: str) -> str:
+    """Turn the links of a text at the root of the project to the pages of the site."""
+    text = text.replace("](docs/", "](")
+    for page, source in TEXTS.items():
+        text = text.replace(f"]({source}", f"]({page}")
+    return text
+
+
 # The API reference
 
 
-def api_pages() -> Iterator[tuple[str, str]]:
-    """Give a page for each room, with every public name under the shortest path that it has."""
+def public_names() -> dict[str, Any]:
+    """Give every public name, under the shortest path that it has."""
     root = importlib.import_module("incrowd")
-    contents = ["# API", "", _verbatim(root), ""]
+    names = {}
+    for room in ROOMS:
+        module = importlib.import_module(f"incrowd.{room}")
+        for name in _public(module):
+            thing = getattr(module, name)
+            short = name in root.__all__ and getattr(root, name) is thing
+            names[f"incrowd.{name}" if short else f"incrowd.{room}.{name}"] = thing
+    return names
+
+
+def api_pages() -> Iterator[tuple[str, str]]:
+    """Give a page for each room, with a heading for every public name."""
+    paths = {id(thing): path for path, thing in public_names().items()}
+    contents = ["# API", "", _verbatim(importlib.import_module("incrowd")), ""]
     for room, title in ROOMS.items():
         module = importlib.import_module(f"incrowd.{room}")
-        names = _public(module)
         lines = [f"# {title}", "", _verbatim(module), ""]
         contents += [f"## [{title}]({room}.md)", ""]
-        for name in names:
-            short = name in root.__all__ and getattr(root, name) is getattr(module, name)
-            path = f"incrowd.{name}" if short else f"incrowd.{room}.{name}"
-            missing = list(_undocumented(getattr(module, name), path))
-            for one in missing:
+        for name in _public(module):
+            thing = getattr(module, name)
+            path = paths[id(thing)]
+            for one in _undocumented(thing, path):
                 log.warning("%s is public and has no docstring", one)
             lines += [f"::: {path}", ""]
-            contents += [f"- [`{path}`]({room}.md#{path}): {_summary(getattr(module, name))}"]
+            contents += [f"- [`{path}`]({room}.md#{path}): {_summary(thing)}"]
         contents += [""]
         yield f"api/{room}.md", "\n".join(lines)
     yield "api/index.md", "\n".join(contents)
@@ -150,27 +180,48 @@ def commands() -> dict[str, Any]:
 def command_pages() -> Iterator[tuple[str, str]]:
     """Give a page for each command, from what its ``--help`` is made of."""
     every = commands()
-    panels = [panel for one in every.values() for panel in _panels(one)]
-    shared = {panel for panel in panels if panel not in OWN and panels.count(panel) >= FOLDED}
     contents = ["# Commands", "", "`incrowd COMMAND --help` shows the same in a terminal.", ""]
     contents += ["| command | |", "|---|---|"]
     for name, command in every.items():
         summary = command.help.split("\n\n")[0].replace("\n", " ")
         contents.append(f"| [`incrowd {name}`]({name}.md) | {summary} |")
-        yield f"commands/{name}.md", _command_page(name, command, shared)
+        yield f"commands/{name}.md", _command_page(name, command)
     from incrowd import cli
 
-    yield "commands/index.md", "\n".join([*contents, "", inspect.getdoc(cli).split("\n\n")[1]])
+    status = inspect.getdoc(cli).split("Exit status", 1)[1].strip(" :.\n")
+    contents += ["", "## Exit status", "", "```text", status, "```"]
+    yield "commands/index.md", "\n".join([*contents, *_old_spellings()])
 
 
-def _command_page(name: str, command: Any, shared: set[str]) -> str:
+def _old_spellings() -> list[str]:
+    """Give the options that were renamed: the old spelling goes on working for now."""
+    from incrowd.cli._renamed import RENAMED
+
+    commands_of: dict[tuple[str, str], list[str]] = {}
+    for name, options in RENAMED.items():
+        for option in options.items():
+            commands_of.setdefault(option, []).append(name)
+    lines = [
+        "",
+        "## Old spellings",
+        "",
+        "They go on working for now, and say what to write instead.",
+    ]
+    lines += ["", "| old | write | in |", "|---|---|---|"]
+    for (old, new), names in sorted(commands_of.items()):
+        where = "all that read data" if len(names) > MANY else ", ".join(names)
+        lines.append(f"| `{old}` | `{new}` | {where} |")
+    return lines
+
+
+def _command_page(name: str, command: Any) -> str:
     arguments = [one for one in command.params if not one.opts[0].startswith("-")]
     usage = " ".join(f"{one.metavar or one.name.upper()}" for one in arguments)
     lines = [f"# incrowd {name}", "", inspect.cleandoc(command.help), "", "```text"]
     lines += [f"incrowd {name} [OPTIONS] {usage}".rstrip(), "```", ""]
     for panel, options in _panels(command).items():
         table = ["| | | default |", "|---|---|---|", *map(_row, options)]
-        if panel in shared:
+        if panel.startswith(FOLDED):
             lines += [f'??? note "{panel}"', "", *(f"    {one}" for one in table), ""]
         else:
             lines += [f"## {panel}", "", *table, ""]
@@ -195,9 +246,10 @@ def _row(option: Any) -> str:
     elif not getattr(option, "is_flag", False):
         kind = getattr(option.type_descriptor.annotation, "__name__", "")
         names += f" *{option.metavar or kind}*"
+    shown = getattr(option, "show_default", True)
     default = "required" if option.required else ""
-    if isinstance(option.show_default, str):  # what holds without it is no value
-        default = option.show_default
+    if isinstance(shown, str):
+        default = shown
     elif option.default not in (None, False, ()) and not option.required:
         default = f"`{getattr(option.default, 'value', option.default)}`"
     help_text = " ".join((option.help or "").split()).replace("|", "\\|")

@@ -190,13 +190,13 @@ class TestRelease:
             assert max(row["correct"] for row in found["recognised"]) > 0
 
     def test_figures_are_those_of_the_library(self, incrowd, city, releases):
-        from incrowd.evaluate._comparison import as_cells, of_files, two_sides
+        from incrowd.evaluate._comparison import as_cells, compared_datasets, of_files
 
         release, record = releases["cloak"]
         words = ("--record", record, "--top-places", "3", "--json", "--time-bin", "120")
         found = json.loads(incrowd("deanonymize", release, "--against", city, *words)[1])
         pair = of_files(release, lambda frame: library.read(city, frame=frame), record)
-        visits, known = as_cells(*(side.data for side in reversed(two_sides(pair))))
+        visits, known = as_cells(*(side.data for side in reversed(compared_datasets(pair))))
         wanted = deanonymize(visits, known=known, n=range(1, 4), precision=120)
         assert found["recognised"] == wanted.table.drop("people").to_dicts()
 

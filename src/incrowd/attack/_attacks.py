@@ -38,10 +38,11 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 import numpy as np
 
 from incrowd._arguments import is_whole
-from incrowd._numba import Ints
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
+    # Help texts list the attacks, and should not wait for the compiler of kernels.
+    from incrowd._numba import Ints
     from incrowd.data._visits import Visits
 
 __all__ = [
@@ -66,7 +67,7 @@ __all__ = [
 
 
 Number = float | str | Decimal | Fraction
-Range = tuple[Ints, Ints, Ints]
+Range = tuple["Ints", "Ints", "Ints"]
 
 MANY = 2**31
 """More than anybody has of anything."""
@@ -118,11 +119,11 @@ class Attack:
     top_n: ClassVar[int | None] = None
     known_fields: ClassVar[tuple[str, ...]] = ()
 
-    def codes(self, visits: "Visits") -> Ints:
+    def codes(self, visits: "Visits") -> "Ints":
         """Return an integer for each visit: what an adversary may know of it."""
         return visits.place
 
-    def matching_range(self, count: Ints, total: Ints) -> Range:  # noqa: ARG002
+    def matching_range(self, count: "Ints", total: "Ints") -> Range:  # noqa: ARG002
         """Return whom a point matches: from low/denominator to high/denominator, inclusive.
 
         `count` is how often the person has the code, `total` how many visits she has in all, for
@@ -229,7 +230,7 @@ class Visit(Attack):
         if self.precision < 1:
             raise ArgumentError(f"precision must be at least 1 time slot, not {self.precision}")
 
-    def codes(self, visits: "Visits") -> Ints:
+    def codes(self, visits: "Visits") -> "Ints":
         """Return an integer for each place and time slot that occur together."""
         places, place = np.unique(visits.place, return_inverse=True)
         first, span = self._span(visits)
@@ -240,7 +241,7 @@ class Visit(Attack):
             )
         return np.asarray(place * span + visits.time // self.precision - first, np.int64)
 
-    def decode(self, code: Ints, visits: "Visits") -> tuple[Ints, Ints]:
+    def decode(self, code: "Ints", visits: "Visits") -> "tuple[Ints, Ints]":
         """Return the places and the times that codes stand for."""
         first, span = self._span(visits)
         return np.unique(visits.place)[code // span], (code % span + first) * self.precision
@@ -308,7 +309,7 @@ class Frequency(Attack):
                 f"{self.name}: relative needs a tolerance; set one, e.g. tolerance=0.1"
             )
 
-    def matching_range(self, count: Ints, total: Ints) -> Range:  # noqa: ARG002
+    def matching_range(self, count: "Ints", total: "Ints") -> Range:  # noqa: ARG002
         """Match those with as many visits or more, or with as many within the tolerance."""
         if self.tolerance is None:
             return count, np.full_like(count, MANY), np.ones_like(count)
@@ -385,12 +386,12 @@ class Probability(Attack):
     def __post_init__(self) -> None:
         as_fraction(self.tolerance)
 
-    def matching_range(self, count: Ints, total: Ints) -> Range:
+    def matching_range(self, count: "Ints", total: "Ints") -> Range:
         """Match those with a probability within the tolerance."""
         return _around(count, total, as_fraction(self.tolerance), relative=self.relative)
 
 
-def _near(count: Ints, tolerance: Fraction, *, relative: bool) -> Range:
+def _near(count: "Ints", tolerance: Fraction, *, relative: bool) -> Range:
     """Return the integers that differ from counts by no more than a tolerance."""
     a, b, one = tolerance.numerator, tolerance.denominator, np.ones_like(count)
     if not relative:
@@ -400,7 +401,7 @@ def _near(count: Ints, tolerance: Fraction, *, relative: bool) -> Range:
     return -(-b * count // (b + a)), most, one
 
 
-def _around(count: Ints, total: Ints, tolerance: Fraction, *, relative: bool) -> Range:
+def _around(count: "Ints", total: "Ints", tolerance: Fraction, *, relative: bool) -> Range:
     """Return what differs from count/total by no more than a tolerance, in integers."""
     a, b = tolerance.numerator, tolerance.denominator
     # Compared are low and high times another person's total, and the denominator times her count.

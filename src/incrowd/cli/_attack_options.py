@@ -38,9 +38,7 @@ def _option(text: str, name: str, show: str | None = None, usual: str | bool = T
 Names = Annotated[
     str,
     _option(
-        "Attacks to run, separated by commas: location, location_sequence, visit, "
-        "frequent_location, frequent_location_sequence, frequency, home_work, proportion, "
-        "probability.",
+        "Attacks to run, as listed below, separated by commas.",
         "--attack",
         "NAMES",
         "all",

@@ -112,6 +112,8 @@ class Command(TyperCommand):
             else:
                 group = getattr(one, "rich_help_panel", None) or "Options"
                 groups.setdefault(group, []).append((written, _USUAL.sub(r"[default: \1", text)))
+        if any("--attack" in one.opts for one in self.get_params(ctx)):
+            groups["Attacks"] = _attacks()
         return groups
 
 
@@ -154,6 +156,13 @@ HelpReading = Annotated[
         help="Show the options for reading data, and exit.",
     ),
 ]
+
+
+def _attacks() -> list[tuple[str, str]]:
+    """Return name and summary of each attack; when help is shown, so that all are registered."""
+    from incrowd.attack import ATTACKS
+
+    return [(name, kind.summary) for name, kind in ATTACKS.items()]
 
 
 def _argument(one: TyperArgument) -> str:

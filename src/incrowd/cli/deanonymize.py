@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from incrowd.attack._reidentification.deanonymize import Recognition
     from incrowd.data._frame import Frame
     from incrowd.data._visits import Visits
-    from incrowd.evaluate._comparison import Side
+    from incrowd.evaluate._comparison import ComparedDataset
     from incrowd.measure._traces import Trace
 
 __all__ = [
@@ -157,7 +157,7 @@ def _is_release(source: Source) -> bool:
 
 def _with_release(source: Source, other: Source | None, record: Path | None, how: How) -> Sides:
     """Read a release, and the other dataset beside it, if there is one."""
-    from incrowd.evaluate._comparison import alone, of_files, two_sides
+    from incrowd.evaluate._comparison import compared_datasets, of_files, release_alone
 
     if how.by_name:
         raise ArgumentError("--by-name cannot be used with a release, which has no place names")
@@ -167,7 +167,7 @@ def _with_release(source: Source, other: Source | None, record: Path | None, how
                 "--record needs --against, the data that the release is compared with"
             )
         with progress("Reading", "people"):
-            side = alone(source.path)
+            side = release_alone(source.path)
         [trace] = _laid_out(how, side)
         return Sides(trace, crowd=side.crowd, this="the rest of this release")
     attacked = _is_release(source)
@@ -188,7 +188,7 @@ def _with_release(source: Source, other: Source | None, record: Path | None, how
     strangers = int(pair.after.crowd.sum()) - len(pair.known)
     if strangers:
         say(f"note: {strangers:,} people of the release are not in the other dataset")
-    before, after = two_sides(pair)
+    before, after = compared_datasets(pair)
     if attacked:
         trace, known = _laid_out(how, after, before, gps=original)
         return Sides(trace, known.visits, crowd=after.crowd, this="this release")
@@ -196,7 +196,7 @@ def _with_release(source: Source, other: Source | None, record: Path | None, how
     return Sides(trace, known.visits, known_crowd=after.crowd, that="the release")
 
 
-def _laid_out(how: How, *sides: "Side", gps: Source | None = None) -> list["Trace"]:
+def _laid_out(how: How, *sides: "ComparedDataset", gps: Source | None = None) -> list["Trace"]:
     """Give places of a release, and of what is beside it, the same codes."""
     from incrowd.evaluate._comparison import as_cells
     from incrowd.measure._traces import Trace

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd._format import percent
 from incrowd.cli._attack_options import (
     Names,
     Points,
@@ -232,7 +233,7 @@ def table_two(found: "list[Experiment]", titles: list[str], how_tested: str = FO
             line = f"{name if not i else '':<{NAMED}}{each.k:>3}{''.join(cells)}"
             if one:
                 scores = _classes(each.within[0])
-                line += f"{_share(scores.missed):>10}{scores.lower:>13.1%}"
+                line += f"{percent(scores.missed):>10}{scores.lower:>13.1%}"
             lines.append(line)
         if classes:
             means = (
@@ -241,7 +242,7 @@ def table_two(found: "list[Experiment]", titles: list[str], how_tested: str = FO
             lines.append(f"{'  guessing, on average':<{NAMED + 3}}{''.join(means)}")
     if not one:
         means = (
-            f"{_share(_missed([(*each.within, *each.across)[i] for each in found])):>{width}}"
+            f"{percent(_missed([(*each.within, *each.across)[i] for each in found])):>{width}}"
             for i in range(len(heads))
         )
         lines.append(f"{'missed, on average':<{NAMED + 3}}{''.join(means)}")
@@ -277,10 +278,6 @@ def _missed(found: "list[Scores | Values]") -> float:
     return sum(known) / len(known) if known else math.nan
 
 
-def _share(share: float) -> str:
-    return "-" if math.isnan(share) else f"{share:.1%}"
-
-
 def _details(found: "list[Experiment]", area: int, title: str) -> list[str]:
     """Give recall and precision of each class, and the importance of features."""
     from incrowd.predict._validation import importances
@@ -307,12 +304,10 @@ def _matrix(part: "Floats") -> list[str]:
 
     lines = [f"{'':<14}" + "".join(f"{name:>12}" for name in CLASSES[1:])]
     for name, row in zip(CLASSES[1:], part[1:, 1:], strict=True):
-        lines.append(f"  {name:<12}" + "".join(f"{_percent(value):>12}" for value in row))
+        lines.append(
+            f"  {name:<12}" + "".join(f"{percent(value, sign=False):>12}" for value in row)
+        )
     return lines
-
-
-def _percent(share: float) -> str:
-    return "-" if math.isnan(share) else f"{100 * share:.1f}"
 
 
 def _as_json(one: "Experiment") -> dict[str, Any]:

@@ -111,7 +111,7 @@ def report(
         say(f"wrote {len(names):,} files to {figures}")
     if output is not None:
         page = made.save(output, overwrite=overwrite)
-    elif made.numbers["verification"]["ok"]:
+    elif made.numbers.verification.ok:
         page = made.add()
     else:
         page = None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd._format import QUANTILES
 from incrowd.cli._console import on_first_progress, progress
 from incrowd.cli._options import AsJson, Source, reads_data
 from incrowd.cli.measure import WIDTH
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incrowd.evaluate._analysis.study import Correlation, Group, Study
-    from incrowd.evaluate._analysis.subsets import Part
+    from incrowd.evaluate._analysis.subsets import Subset
 
 __all__ = [
     "lines_of",
@@ -74,7 +75,7 @@ def study(
 ) -> None:
     """Study which features of the data make anonymization with GLOVE accurate.
 
-    Anonymizes parts of the data (time spans, areas, shares of the people) and compares how
+    Anonymizes subsets of the data (time spans, areas, shares of the people) and compares how
     accurate the results are.
 
     Example:  `incrowd study cdr.csv --only span,people --spans 1,7`
@@ -124,7 +125,7 @@ def lines_of(found: "Study") -> list[str]:
         f"{'people':<22}{found.people:,}",
         f"{'samples':<22}{found.samples:,}",
         f"{'time':<22}{found.days:.1f} days",
-        f"{'crowds':<22}of {found.k}, by GLOVE",
+        f"{'k':<22}{found.k}, by GLOVE",
     ]
     for title, parts in (
         ("Time span", found.span),
@@ -148,10 +149,12 @@ def lines_of(found: "Study") -> list[str]:
 
 
 def _range(group: "Group") -> str:
-    return f"{group.least:g} to {'any' if group.below is None else f'{group.below:g}'}"
+    return (
+        f"{group.least:g} or more" if group.below is None else f"{group.least:g} to {group.below:g}"
+    )
 
 
-def _row(name: str, part: "Part | Group") -> list[str]:
+def _row(name: str, part: "Subset | Group") -> list[str]:
     row = [name, f"{part.people:,}"]
     if part.space is None or part.time is None:
         return [*row, *"-" * 2 * len(_CUTS)]
@@ -161,7 +164,7 @@ def _row(name: str, part: "Part | Group") -> list[str]:
 
 def _table(title: str, rows: "Sequence[list[str]]") -> list[str]:
     """Lay out what is published: kilometres, then minutes."""
-    heads = ["mean", "quarter", "median", "3/4"]
+    heads = [QUANTILES[cut] for cut in _CUTS]
     lines = [f"{'':<34}{'km wide':>32}{'min long':>32}"]
     for name, people, *cells in [[title, "people", *heads, *heads], *rows]:
         lines.append(f"{name:<24}{people:>10}" + "".join(f"{cell:>8}" for cell in cells))
@@ -169,7 +172,7 @@ def _table(title: str, rows: "Sequence[list[str]]") -> list[str]:
 
 
 def _correlations(found: "Sequence[Correlation]") -> list[str]:
-    lines = [f"{'Effort of hiding, and':<24}{'people':>10}{'Pearson':>10}{'Spearman':>10}"]
+    lines = [f"{'Cost of hiding with':<24}{'people':>10}{'Pearson':>10}{'Spearman':>10}"]
     for each in found:
         values: list[Any] = [each.pearson, each.spearman]
         cells = "".join(f"{'-' if value is None else f'{value:.3f}':>10}" for value in values)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd._format import percent
 from incrowd.cli._console import on_first_progress, progress
 from incrowd.cli._options import AsJson, Source, numbers_of, reads_sensors
 from incrowd.cli._sensors import (
@@ -198,7 +199,7 @@ def _distributions(single: dict[str, "Measured"]) -> list[str]:
 
 
 def _percent(share: float | None, width: int) -> str:
-    return f"{'-' if share is None else f'{share * 100:.1f}':>{width}}"
+    return f"{percent(share, sign=False):>{width}}"
 
 
 @reads_sensors
@@ -434,9 +435,9 @@ def effect_lines(changes: "pl.DataFrame") -> list[str]:
             "mechanism", "setting", "kind", maintain_order=True
         ):
             name, before = mechanism if mechanism != before else "", str(mechanism)
-            shares = "".join(_effect_percent(share) for share in rows["share"])
+            shares = "".join(_percent(share, 10) for share in rows["share"])
             places, lost = rows["places"][0], rows["lost"][0]
-            lost = f"{lost:.1%}" if mechanism == "filter" else ""
+            lost = percent(lost) if mechanism == "filter" else ""
             lines.append(
                 f"{name!s:<12}{setting!s:<18}{EFFECT_KINDS[str(kind)]:<8}{shares}{places:>13.1f}{lost:>13}"
             )
@@ -448,7 +449,3 @@ def effect_lines(changes: "pl.DataFrame") -> list[str]:
         "few that nobody shares is unique by them."
     )
     return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
-
-
-def _effect_percent(share: float | None) -> str:
-    return f"{'-' if share is None else f'{share * 100:.1f}':>10}"

@@ -306,7 +306,7 @@ def _check(
 
 
 def _release(data: Trajectories, run: "Run", settings: dict[str, Any]) -> Release:
-    """Collect what is left at the end, and count what is not."""
+    """Collect what is left at the end, and count what is not: line 20 of Algorithm 1."""
     people, merges, k = len(data), run.merges, run.rules.k
     nodes, log = run.nodes, run.log
     parent = np.full(people + merges, -1, np.int64)
