@@ -15,6 +15,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from incrowd._kernel_cache import KernelCache
+from incrowd._kernel_compiler import PrivateCompiler
 
 __all__ = [
     "ONE",
@@ -39,6 +40,7 @@ ZERO: Any = np.int64(0)
 ONE: Any = np.int64(1)
 """Numbers to hand on: for a number that is written out, kernels would be compiled once more."""
 _BARE: dict[str, Any] = {
+    "pipeline_class": PrivateCompiler,
     "error_model": "numpy",
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
@@ -49,7 +51,7 @@ Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 def kernel(function: Kernel) -> Kernel:
     """Compile a kernel that Python calls; to the type checker it stays the function it was."""
-    compiled: Any = njit(nogil=True, error_model="numpy")(function)
+    compiled: Any = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
     compiled._cache = KernelCache(compiled)  # noqa: SLF001 - numba has no other way to say where
     return cast("Kernel", compiled)
 
