@@ -72,6 +72,9 @@ class TestPublish:
         assert manifest.method == "GLOVE"
         assert manifest.settings == release.settings | {"version": incrowd.__version__}
         assert manifest.losses["people_dropped"] == 1
+        assert manifest.guarantee == "k-anonymity"
+        assert "everybody is in a crowd of 2 or more" in manifest.explanation[0]
+        assert "cut so that they do not" in manifest.explanation[1]
         assert manifest.verified == done.verification.to_dict()
         assert all(check.ok for check in done.verification.checks)
         assert done.verification.path == done.path == tmp_path / "release"
@@ -186,7 +189,7 @@ class TestRefused:
         assert names(tmp_path) == []
 
     def test_no_folder(self, put):
-        with pytest.raises(OutputError, match="there is no folder"):
+        with pytest.raises(OutputError, match=r"the folder .* does not exist"):
             put("no/release")
 
     @pytest.mark.parametrize("name", ["release/who.parquet", "release/sub/who.parquet", "release"])

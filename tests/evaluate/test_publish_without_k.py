@@ -67,6 +67,8 @@ class TestPublish:
         assert len(warned) == 1
         assert manifest.method == mechanism.method
         assert "k" not in manifest.settings
+        assert manifest.guarantee == "none"
+        assert "hides nobody in a crowd" in manifest.explanation[-1]
         assert manifest.verified == json.loads(json.dumps(found.to_dict()))
         assert list(manifest.holds_against) == list(mechanism.promises)
         assert any(text.startswith("record linkage") for text in manifest.fails_against)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd._format import count_of as share
 from incrowd.cli.measure import WIDTH
 from incrowd.errors import ArgumentError
 
@@ -43,11 +44,6 @@ __all__ = [
 def wrapped(start: str, text: str) -> list[str]:
     """Break a text into lines that stand below its own start."""
     return textwrap.wrap(text, WIDTH, initial_indent=start, subsequent_indent=" " * len(start))
-
-
-def share(part: int, whole: int) -> str:
-    """Say how many of how many."""
-    return f"{part:,} of {whole:,} ({part / whole:.1%})" if part else f"none of {whole:,}"
 
 
 def losses_in(data: "Trajectories", rows: list[tuple[str, str]]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from incrowd.cli import _methods as methods
-from incrowd.cli._console import once_begun, progress, say
+from incrowd.cli._console import on_first_progress, progress, say
 from incrowd.cli._methods import (
     AtMost,
     CloakTo,
@@ -60,7 +60,14 @@ def anonymize(
     context: typer.Context,
     source: Source,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The directory to make.", metavar="DIR")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Directory of the release, which must not exist yet.",
+            metavar="DIR",
+            rich_help_panel="Output",
+        ),
     ],
     method: Annotated[
         Method,
@@ -126,7 +133,9 @@ def anonymize(
     overwrite: Annotated[
         bool,
         typer.Option(
-            "--overwrite", help="Replace a release that is there, once the new one is verified."
+            "--overwrite",
+            help="Replace a release that exists already, once the new one is verified.",
+            rich_help_panel="Output",
         ),
     ] = False,
     as_json: AsJson = False,
@@ -172,7 +181,7 @@ def anonymize(
                 threads=source.reading["threads"],
                 memory=source.reading["memory"],
                 checkpoint=journal,
-                progress=once_begun(_noticing(journal, show)),
+                progress=on_first_progress(_noticing(journal, show)),
             )
         try:
             with progress("Writing and verifying", "steps") as update:
@@ -332,7 +341,7 @@ def _refuse_journal(journal: Path, output: Path) -> None:
     if output.resolve() in (journal.resolve(), *journal.resolve().parents):
         raise ArgumentError(f"{journal} lies in the release; the checkpoint must stay outside")
     if not journal.parent.is_dir():
-        raise ArgumentError(f"cannot keep {journal}: there is no folder {journal.parent}")
+        raise ArgumentError(f"cannot write {journal}: the folder {journal.parent} does not exist")
 
 
 @contextlib.contextmanager

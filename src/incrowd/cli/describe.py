@@ -20,7 +20,7 @@ def describe(
     source: Source,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what is in a dataset, and what was rejected and why.
+    """Describe a dataset: people, samples, time, area, and which rows were rejected and why.
 
     Example:  `incrowd describe cdr.csv.gz --tz Africa/Abidjan`
     """
@@ -51,13 +51,13 @@ def lines_of(about: "Description") -> list[str]:
     lines = [f"{name:<22}{value}" for name, value in rows]
     lines += [
         "",
-        f"{'':<22}{'median':>10}{'mean':>10}{'quarter':>10}{'3 quarters':>12}{'most':>10}",
+        f"{'':<22}{'median':>10}{'mean':>10}{'Q1':>10}{'Q3':>12}{'max':>10}",
     ]
     spreads = [
-        ("samples a person", about.samples_a_person),
+        ("samples per person", about.samples_a_person),
         ("radius of gyration, km", about.gyration_km),
-        (f"{places} a person", about.places_a_person),
-        (f"people a {places[:-1]}", about.people_a_place),
+        (f"{places} per person", about.places_a_person),
+        (f"people per {places[:-1]}", about.people_a_place),
     ]
     return lines + [_spread_line(name, spread) for name, spread in spreads]
 

@@ -61,6 +61,8 @@ def write_release(
     losses: Mapping[str, Any],
     holds_against: Sequence[str] = (),
     fails_against: Sequence[str] = UNNAMED,
+    guarantee: str | None = None,
+    explanation: Sequence[str] = (),
     format: str = "parquet",  # noqa: A002  the word that users know
     seed: int | None = None,
 ) -> tuple[Manifest, pl.DataFrame]:
@@ -79,6 +81,11 @@ def write_release(
     holds_against, fails_against
         The threats that the method withstands, and those that it does not. Nothing is claimed
         unless it is said here.
+    guarantee
+        The name of what the method guarantees, such as ``"k-anonymity"`` or ``"none"``. Unless it
+        is stated, the verifier infers it from the settings.
+    explanation
+        What was done to the data, in plain sentences that may be published.
     format
         ``"parquet"`` or ``"csv"``.
     seed
@@ -139,6 +146,8 @@ def write_release(
         fails_against=list(fails_against),
         names="random" if seed is None else "seeded, not for release",
         files={},
+        guarantee=guarantee,
+        explanation=list(explanation),
     )
     manifest.to_json()  # what cannot be written must fail before the work is done
     with replacing(path, directory=True) as part:

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Offer",
     "Publication",
+    "explained",
     "left_behind",
     "offered",
     "publish",
@@ -96,6 +97,8 @@ class Offer:
     losses: dict[str, Any]
     holds: tuple[str, ...]
     fails: tuple[str, ...]
+    guarantee: str
+    explanation: tuple[str, ...]
     trajectories: "Trajectories"
     assignment: pl.DataFrame
 
@@ -114,6 +117,8 @@ def offered(release: "Release | Protected") -> Offer:
             release.losses,
             release.promises,
             release.limits,
+            release.guarantee,
+            release.explanation,
             *_together(release.trajectories, release.assignment),
         )
     if not len(release.trajectories):
@@ -126,6 +131,8 @@ def offered(release: "Release | Protected") -> Offer:
         release.settings,
         asdict(release.losses),
         *threats(release.settings),
+        "k-anonymity",
+        explained(release.settings),
         release.trajectories,
         release.assignment,
     )
@@ -181,6 +188,26 @@ def threats(settings: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ..
     )
     fails = FAILS if settings.get("reshape") != "split" else (*FAILS, CUT)
     return (linkage,), fails
+
+
+def explained(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Say in plain sentences what GLOVE did to the data."""
+    texts = [
+        (
+            f"GLOVE puts people together who moved most alike, until everybody is in a crowd of "
+            f"{settings['k']} or more. Each crowd gets one record: samples of its people that are "
+            "near to each other become one, just so wide and so long that it holds them all. "
+            "Everybody's record is then that of her crowd. No place or time is made up: every edge "
+            "of a published sample is that of a true one."
+        )
+    ]
+    if settings.get("reshape") == "split":
+        texts.append(
+            "Published samples that overlapped in time were cut so that they do not. A piece can "
+            "therefore state a place and time at which some of the crowd were not seen; the check "
+            "'witness' below counts these."
+        )
+    return tuple(texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +310,8 @@ def publish(
             losses=offer.losses,
             holds_against=offer.holds,
             fails_against=offer.fails,
+            guarantee=offer.guarantee,
+            explanation=offer.explanation,
             format=format,
         )
         who = _who(offer.assignment, names)

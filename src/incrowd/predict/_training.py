@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from incrowd._numba import Floats, Ints
-from incrowd.attack._attacks import ATTACKS, Attack, as_fraction, attacks_of
+from incrowd.attack._attacks import ATTACKS, Attack, as_fraction
+from incrowd.attack._resolve import attacks_of
 from incrowd.attack._risk import risk
 from incrowd.data._visits import visits
 from incrowd.errors import ArgumentError, InputError

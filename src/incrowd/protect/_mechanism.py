@@ -115,6 +115,16 @@ class Protected:
         """What it does not protect against, and what this dataset makes of that."""
         return (*self.mechanism.limits, *self.notes)
 
+    @property
+    def guarantee(self) -> str:
+        """The name of what is guaranteed."""
+        return self.mechanism.guarantee
+
+    @property
+    def explanation(self) -> tuple[str, ...]:
+        """What was done to the data, in plain sentences."""
+        return self.mechanism.explanation
+
 
 class Mechanism(ABC):
     """A way to protect a dataset.
@@ -135,6 +145,15 @@ class Mechanism(ABC):
     """What it is called, in the manifest of a release as well."""
     paper: ClassVar[str]
     """Where it was described."""
+    guarantee: ClassVar[str] = "none"
+    """The name of what it guarantees, as the verifier knows it; most guarantee nothing of the kind
+    and are verified for what they promise."""
+
+    @property
+    def explanation(self) -> tuple[str, ...]:
+        """What it does to the data, in plain sentences for the report."""
+        told = "It changes samples one by one and hides nobody in a crowd."
+        return (f"The method is {self.method}. {told}",)
 
     @property
     @abstractmethod

@@ -26,7 +26,7 @@ from incrowd._numba import kernel
 from incrowd._parallel import cores
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError
-from incrowd.measure._stretch.batch_bounds import LANES, STRIPE, WIDTH
+from incrowd.measure._stretch.batch_bounds import CHUNK, TILE_CHUNKS, TILE_WIDTH
 from incrowd.measure._stretch.definition import Stretch
 from incrowd.measure._stretch.index import scale_for
 
@@ -195,7 +195,7 @@ def glove(
             rules,
             scale,
             threads=cores(threads),
-            block=LANES if block is None else whole("block", block, 1),
+            block=CHUNK if block is None else whole("block", block, 1),
             bounds=bounds,
             **sizes,
         )
@@ -218,7 +218,7 @@ def _merge(run: "Run", journal: "Journal | None", tell: Callable[[str, int, int]
     """Merge until nothing is left to be merged, and note it now and then."""
     noted, last, log = run.merges, time.monotonic(), run.log
     # So many merges leave nothing but crowds of k.
-    expected = max(1, run.world.people - run.world.people // run.rules.k)
+    expected = max(1, run.index.people - run.index.people // run.rules.k)
     more = True
     while more:
         try:
@@ -242,7 +242,7 @@ def fit(data: Trajectories, memory: str | int | None, *, crowds: bool) -> dict[s
     `crowds` tells that what was merged is merged again.
     """
     from incrowd._memory import Memory
-    from incrowd.measure._stretch.partition import BINS, REGIONS, ZONES
+    from incrowd.measure._stretch.partition import BINS, CORNER_REGIONS, REGIONS
     from incrowd.protect._glove.engine import lists_for
 
     people, samples = len(data), data.samples
@@ -250,10 +250,10 @@ def fit(data: Trajectories, memory: str | int | None, *, crowds: bool) -> dict[s
     merged = 54 * samples // 2 if crowds else 0  # otherwise it is done at the end
     for part in (1, 2, 4, 8, 16):
         listed = max(FEWEST, lists_for(people) // part)
-        sizes = {"zones": ZONES // part, "bins": BINS // part, "listed": listed}
-        sizes["regions"] = REGIONS // part if crowds else 0
-        rows = people * (sizes["zones"] + sizes["bins"])
-        rows += rows * WIDTH // (STRIPE * LANES)  # one by one, and side by side
+        sizes = {"regions": REGIONS // part, "bins": BINS // part, "listed": listed}
+        sizes["regions"] = CORNER_REGIONS // part if crowds else 0
+        rows = people * (sizes["regions"] + sizes["bins"])
+        rows += rows * TILE_WIDTH // (TILE_CHUNKS * CHUNK)  # one by one, and side by side
         rows += people * 5 * sizes["regions"]  # of corners
         # Codes of places while the map is drawn, boxes and orders at the end.
         work = max(24 * samples, rows + 12 * listed * people + merged + 20 * samples)
@@ -306,7 +306,7 @@ def _check(
 
 
 def _release(data: Trajectories, run: "Run", settings: dict[str, Any]) -> Release:
-    """Collect what is left at the end, and count what is not."""
+    """Collect what is left at the end, and count what is not: line 20 of Algorithm 1."""
     people, merges, k = len(data), run.merges, run.rules.k
     nodes, log = run.nodes, run.log
     parent = np.full(people + merges, -1, np.int64)
