@@ -23,7 +23,7 @@ _COMPILER: Any = compiler.CompilerBase
 
 
 class _Part(_LIBRARY):  # type: ignore[misc]
-    """The code of a kernel and of all that it calls, to be linked into a caller and not to be run."""
+    """The code of a kernel and of all that it calls, to be linked into a caller, not to be run."""
 
     def add_llvm_module(self, module: Any) -> None:
         """Take code as it is."""
