@@ -364,19 +364,6 @@ class TestTidying:
 class TestPrivateKernels:
     """They are parts of the kernels that call them, and computed there as they would be alone."""
 
-    def test_make_no_machine_code_of_their_own(self):
-        @kernel_private
-        def part(x):
-            return x * 2
-
-        @kernel
-        def whole(x):
-            return part(x) + part(x + 1)
-
-        assert whole(1) == 6
-        [own] = part.overloads.values()
-        assert own.library.get_pointer_to_function(own.fndesc.llvm_func_name) == 0
-
     def test_are_told_apart(self):
         @kernel_private
         def one(x):
@@ -429,14 +416,6 @@ class TestPrivateKernels:
         with pytest.raises(ValueError, match="negative") as error:
             whole(-3)
         assert error.value.args == ("negative", -3)
-
-    def test_cannot_be_called_from_python(self):
-        @kernel_private
-        def part(x):
-            return x
-
-        with pytest.raises((TypeError, KeyError)):
-            part(1)
 
 
 def test_every_kernel_of_incrowd_has_a_hash_of_its_own():

@@ -153,15 +153,7 @@ def _surroundings(dispatcher: Any) -> tuple[Any, ...]:
         [module.__version__ for module in (numba, llvmlite, np)],
         [getattr(config, name, None) for name in _SETTINGS.split()],
         dispatcher.targetctx.codegen().magic_tuple(),
-        _own_compiler(),
     )
-
-
-@functools.cache
-def _own_compiler() -> str:
-    """Give a hash of how we compile what only other kernels call."""
-    source = Path(__file__).with_name("_kernel_compiler.py")
-    return hashlib.sha256(source.read_bytes()).hexdigest() if source.exists() else ""
 
 
 def _parts(dispatcher: Any) -> Iterator[str]:

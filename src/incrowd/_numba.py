@@ -15,7 +15,6 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from incrowd._kernel_cache import KernelCache
-from incrowd._kernel_compiler import PrivateCompiler, PublicCompiler
 
 __all__ = [
     "ONE",
@@ -40,12 +39,10 @@ ZERO: Any = np.int64(0)
 ONE: Any = np.int64(1)
 """Numbers to hand on: for a number that is written out, kernels would be compiled once more."""
 _PUBLIC: dict[str, Any] = {
-    "pipeline_class": PublicCompiler,
     "error_model": "numpy",
     "no_cfunc_wrapper": True,  # only a kernel that is handed to another one needs that
 }
 _BARE: dict[str, Any] = {
-    "pipeline_class": PrivateCompiler,
     "error_model": "numpy",
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
