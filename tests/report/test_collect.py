@@ -96,6 +96,14 @@ class TestGaps:
         first, second = (gaps_in(each, town, stretch) for each in (measured, backwards))
         assert first.curve == second.curve
 
+    @pytest.mark.parametrize("nearest", [[29], [0], ["somebody"]])
+    def test_who_is_nearest_is_of_no_account_by_name_or_by_position(self, town, nearest):
+        values = [0.1 * (i % 7) for i in range(30)]
+        named = table(values, user=town.people, nearest=[nearest] * 30)
+        plain = table(values, user=town.people)
+        first, second = (gaps_in(each, town, incrowd.Stretch()) for each in (named, plain))
+        assert first == second
+
     def test_spread_has_no_extremes(self):
         found = spread_of(np.arange(1.0, 11.0))
         assert found == {

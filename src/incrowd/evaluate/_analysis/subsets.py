@@ -16,7 +16,8 @@ from incrowd.data._select import select
 from incrowd.data._trajectories import Trajectories
 from incrowd.evaluate._utility.accuracy import sizes_of, tallied
 from incrowd.evaluate._utility.distributions import Distribution
-from incrowd.protect._glove.api import Release, glove
+from incrowd.protect._glove.api import glove
+from incrowd.protect._glove.release import Release
 
 __all__ = [
     "Progress",
@@ -131,7 +132,7 @@ def people_subsets(
 ) -> Iterator[SubsetRequest]:
     """Give random shares of the people."""
     for share in sorted(set(shares)):
-        name = "all people" if share == 1 else f"{share * 100:g}% of people"
+        name = "all people" if share == 1 else f"{share * 100:g} % of people"
         yield SubsetRequest(name, float(share), partial(select, data, share=share, seed=seed))
 
 

@@ -44,7 +44,7 @@ def _gap(gap: KGap | None) -> Chart | None:
         .encode(
             x=alt.X("gap:Q", title="k-gap: 0 hidden already, 1 nothing would be left"),
             y=alt.Y(
-                "share:Q", title="people with at most that", axis=alt.Axis(format="%"),
+                "share:Q", title="people with at most this k-gap", axis=alt.Axis(format="%"),
                 scale=alt.Scale(domain=[0, 1]),
             ),
             tooltip=[
@@ -61,7 +61,7 @@ def _gap(gap: KGap | None) -> Chart | None:
     )
     return one(
         "k-gap", "exposure", "How much has to be lost to hide each person", says, finish(line),
-        ("k-gap", "people with at most that"),
+        ("k-gap", "people with at most this k-gap"),
         tuple((f"{at:.3f}", percent(share)) for at, share in gap.curve[::5]),
     )  # fmt: skip
 
