@@ -170,13 +170,13 @@ class TestWrongUse:
         ("words", "text"),
         [
             (["--k", "x"], "--k must be integers separated by commas, like 2,3,4,5, not 'x'"),
-            (["--k", "0"], "k is 0; an adversary knows 1 point at least"),
+            (["--k", "0"], "k must be at least 1 (points that the adversary knows), not 0"),
             (["--attack", "locaton"], "there is no attack 'locaton'; did you mean 'location'?"),
-            (["--attack", "visit", "--tolerance", "0.1"], "'tolerance' is no setting of visit"),
-            (["--tolerance", "2"], "a tolerance must be from 0 to 1, not 2"),
+            (["--attack", "visit", "--tolerance", "0.1"], "'tolerance' is not a setting of visit"),
+            (["--tolerance", "2"], "tolerance must be from 0 to 1, not 2"),
             (
                 ["--relative", "--attack", "frequency,home_work"],
-                "frequency is relative only with a tolerance",
+                "frequency: relative needs a tolerance; set one",
             ),
             (["--targets", "eve"], "--targets: person 'eve' is not in the data"),
             (["--targets", "ann,eve,joe"], "'eve' is not in the data, nor 1 of the others given"),

@@ -45,8 +45,8 @@ class TestEvaluate:
         assert lines[0] == "How accurate it is"
         assert "people                40 of 40 (100.0%) are published" in lines
         assert "samples lost          none of" in out
-        assert "Person by person (40 compared), in the release and in truth" in lines
-        for name in ("centre of all", "home (22 to 6 h)", "work (9 to 17 h)", "area of the hull"):
+        assert "Each person in the release beside the original (40 compared)" in lines
+        for name in ("centre of mass", "home (22 to 6 h)", "work (9 to 17 h)", "convex hull area"):
             assert any(line.startswith(name) for line in lines)
         assert "square of 5 km" in " ".join(out.split())
         assert "UTC" not in out
@@ -55,9 +55,9 @@ class TestEvaluate:
     def test_without_the_record_says_what_cannot_be_told(self, incrowd, beside):
         status, out, _ = incrowd("evaluate", *beside[:3], "--tile-km", 1)
         assert status == 0
-        assert "Person by person" not in out
+        assert "Each person" not in out
         assert "samples lost" not in out
-        assert "needs the private record of who became whom" in " ".join(out.split())
+        assert "need the private record of who became whom" in " ".join(out.split())
         assert "Hours are UTC" in out
         assert "square of 1 km" in " ".join(out.split())
 
@@ -160,8 +160,8 @@ class TestEvaluate:
         words = [release, "--original", calls, "--record", tmp_path / "who.parquet"]
         status, out, _ = incrowd("evaluate", *words)
         assert status == 0
-        assert "Person by person (1 compared)" in out
-        assert "way travelled" in out
+        assert "beside the original (1 compared)" in out
+        assert "travel distance" in out
         assert incrowd("evaluate", *words, "--json")[0] == 0
         assert incrowd("evaluate", release)[0] == 0
 

@@ -144,7 +144,7 @@ class TestLearn:
             (("--k", "0"), "at least"),
             (("--k", "two"), "must be integers"),
             (("--folds", "1"), "at least 2"),
-            (("--hold-out", "1"), "the share that is held out is 1.0; it lies between 0 and 1"),
+            (("--hold-out", "1"), "share must be a number between 0 and 1, exclusive, not 1.0"),
             (("--hold-out", "0.3", "--folds", "10"), "cannot be combined"),
             (("--folds", "500"), "too few for 500 folds"),
             (("--tolerance", "2", "--attack", "probability"), "tolerance"),
@@ -206,7 +206,7 @@ class TestPredict:
         status, _, err = incrowd("predict", cars[1], "--model", model)
         assert status == 0
         assert "warning: " in err
-        assert "have a feature beyond what the model has seen" in err
+        assert "outside the range that the model" in err
 
     def test_bad_use(self, incrowd, cars, city, model, tmp_path):
         status, out, err = incrowd("predict", cars[0], "--model", tmp_path / "none")
@@ -214,10 +214,10 @@ class TestPredict:
         assert "does not exist" in err
         status, _, err = incrowd("predict", cars[0], "--model", cars[0])
         assert status == 4
-        assert "no model file" in err
+        assert "not a model file" in err
         status, _, err = incrowd("predict", city, "--model", model)
         assert status == 4
-        assert "do not mean the same" in err
+        assert "with the same cells" in err
         status, _, err = incrowd("predict", cars[0], "--model", model, "-o", "risks.txt")
         assert status == 2
 

@@ -24,7 +24,7 @@ class TestMeasure:
         lines = out.splitlines()
         assert lines[0] == "people                40"
         assert lines[3].split() == [
-            "k-gap", "mean", "median", "Q1", "Q3", "p80", "max",
+            "k-gap", "mean", "Q1", "median", "Q3", "p80", "max",
         ]  # fmt: skip
         assert lines[4].startswith("k = 2  ")
         assert "would have to grow by 20 km and 8 h or more" in " ".join(lines)

@@ -17,7 +17,7 @@ class TestStudy:
         assert any(line.startswith("50 % of people  ") for line in lines)
         assert any(line.startswith("The area is ") for line in lines)
         assert any(line.startswith("time deviation  ") for line in lines)
-        assert "- The effort of hiding a person " in out
+        assert "- The cost of hiding a person " in out
         assert max(map(len, lines)) <= 98
 
     def test_figures_are_those_of_the_library(self, incrowd, city):

@@ -3,9 +3,10 @@ import polars as pl
 import pytest
 
 import incrowd
+from incrowd.attack import ATTACKS
 from incrowd.data._frame import Frame, laea
 from incrowd.errors import ColumnError
-from incrowd.report._collect import ATTACKS, KINDS, POINTS, attacked, gaps_in, spread_of, unique
+from incrowd.report._collect import KINDS, POINTS, attacked, gaps_in, spread_of, unique
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,7 @@ class TestWithPartsMissing:
         said = words(replace(original(), before=None))
         assert said["exposure"][0].startswith("The files did not pass")
         assert said["unsaid"] == [
-            "Anything about people, before or after: the files of the release did not pass."
+            "Anything about people: the files of the release did not pass verification."
         ]
 
     def test_with_everything_nothing_is_unsaid(self):

@@ -80,8 +80,10 @@ class TestAnswer:
         assert light(verdict, "Smallest crowd").value == "not known"
         assert light(verdict, "Smallest crowd").level == "red"
         assert verdict.three[0]["value"] == "?"
-        assert verdict.loss == "What was lost cannot be said: the files did not pass."
-        assert light(verdict, "Homes").says == "Cannot be said: the files did not pass."
+        assert verdict.loss == "What was lost cannot be said: the files did not pass verification."
+        assert (
+            light(verdict, "Homes").says == "Cannot be said: the files did not pass verification."
+        )
 
     def test_one_of_two_losses_is_called_so(self):
         known = with_sizes(numbers(), dropped_share=0.01)

@@ -170,7 +170,7 @@ def lines_of(found: list[Risks], whom: str = "people") -> list[str]:
         "The risk of a person is one over the number of people who are left when an adversary "
         "knows k points of her: those k points that leave fewest. Nothing is estimated; it is as "
         f"if all had been tried. At worst ({worst.attack}, k = {worst.k}), {worst.certain:.1%} of "
-        f"{whom} can be told from everybody else."
+        f"{whom} are uniquely re-identified."
     )
     return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
 

@@ -26,6 +26,7 @@ import polars as pl
 import incrowd
 from incrowd._numba import Floats
 from incrowd._progress import Progress, Stages
+from incrowd.attack import ATTACKS
 from incrowd.data._frame import Frame
 from incrowd.data._manifest import PAGE, Manifest
 from incrowd.data._trajectories import Trajectories
@@ -59,7 +60,6 @@ if TYPE_CHECKING:
     from incrowd.measure._stretch.definition import Stretch
 
 __all__ = [
-    "ATTACKS",
     "KINDS",
     "POINTS",
     "STAGES",
@@ -79,17 +79,6 @@ __all__ = [
 
 KINDS = {"spatio_temporal": "places and hours", "spatial": "places", "temporal": "hours"}
 POINTS = (1, 2, 3, 4, 6, 8, 10)
-ATTACKS = (
-    "location",
-    "location_sequence",
-    "visit",
-    "frequent_location",
-    "frequent_location_sequence",
-    "frequency",
-    "home_work",
-    "proportion",
-    "probability",
-)
 KNOWN = 4
 """How many points an attacker knows."""
 TARGETS = 500
@@ -274,7 +263,7 @@ def attacked(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Risk:
-    """Attack people in nine ways; tell which share is re-identified uniquely.
+    """Run all attacks of the registry; return which share of people is uniquely re-identified.
 
     Times are known to the hour. Where people were drawn, `low` and `high` enclose the share in all
     (Wilson, 95 %).
@@ -284,8 +273,9 @@ def attacked(
     who = np.sort(rng.choice(len(visits), number, replace=False))
     people = visits.people.gather(who)
     table = incrowd.risk(
-        visits, ATTACKS, known, targets=people, precision=slots, threads=threads, progress=progress
-    )
+        visits, list(ATTACKS), known, targets=people, precision=slots, threads=threads,
+        progress=progress,
+    )  # fmt: skip
     rows = []
     for attack in ATTACKS:
         risk = table.filter(table["attack"] == attack)["risk"].to_numpy()

@@ -38,7 +38,7 @@ def lines(verdict: Verdict) -> list[str]:
 
 
 def attack_lines(numbers: Numbers) -> list[str]:
-    """Say what nine attackers find, before and after, in lines."""
+    """Return what attackers find, before and after, in lines."""
     before, after = (_measured(each).risk for each in (numbers.before, numbers.after))
     if before is None or after is None:
         return []

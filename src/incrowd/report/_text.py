@@ -49,7 +49,7 @@ SETTINGS = {
     "reshape": "samples that overlap in time",
     "max_space": "suppression begins at this width, in cells",
     "max_time": "suppression begins at this length, in slots",
-    "suppress": "what is suppressed: boxes that are larger, or samples stretched by more",
+    "suppress": "what is suppressed: larger boxes, or samples that were stretched more",
     "version": "version of incrowd",
 }
 LOSSES = {
@@ -100,7 +100,7 @@ def _exposure(numbers: Numbers) -> list[str]:
     before = numbers.before
     if before is None:
         why = (
-            "The files did not pass, and were not examined any further"
+            "The files did not pass verification and were not examined any further"
             if numbers.given.original
             else "The original was not given"
         )
@@ -132,9 +132,9 @@ def _exposure(numbers: Numbers) -> list[str]:
         else:
             drawn = f"on all {risk.people:,} people"
         texts.append(
-            f"Nine kinds of attackers were tried {drawn}. Each knows the {risk.known} points "
-            f"that give a person away best; the strongest uniquely re-identifies "
-            f"{percent(worst.told_apart, 0)} of people."
+            f"{len(risk.attacks)} kinds of attackers were tried {drawn}. Each knows the "
+            f"{risk.known} points that give a person away best; the strongest uniquely "
+            f"re-identifies {percent(worst.told_apart, 0)} of people."
         )
     return texts
 
@@ -314,7 +314,7 @@ def _unsaid(numbers: Numbers) -> list[str]:
     if before is not None and before.k_gap is None:
         texts.append("How hard people were to hide: there is nobody to hide among.")
     if given.original and before is None:
-        return ["Anything about people, before or after: the files of the release did not pass."]
+        return ["Anything about people: the files of the release did not pass verification."]
     return texts
 
 

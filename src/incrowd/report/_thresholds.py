@@ -183,7 +183,7 @@ def docs_table() -> str:
 
 def reason_missing(numbers: Numbers, what: str) -> str:
     """Return why something is not known: files that cannot be read come first."""
-    return f" without {what}" if numbers.readable else ": the files did not pass"
+    return f" without {what}" if numbers.readable else ": the files did not pass verification"
 
 
 def part_left_out(share: float) -> str:

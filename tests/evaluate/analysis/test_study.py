@@ -236,7 +236,7 @@ class TestStudy:
         plain_values = json.loads(json.dumps(found.as_dict(), allow_nan=False))
         assert len(plain_values["findings"]) == 8
         assert plain_values["findings"][0].startswith("First day: half of the published samples")
-        assert plain_values["findings"][-1].startswith("The effort of hiding a person ")
+        assert plain_values["findings"][-1].startswith("The cost of hiding a person ")
         assert plain_values["area"]["chosen"] == "densest square"
         # The whole is hidden once, though four features need it.
         assert told[0] == (0, told[-1][1])

@@ -132,7 +132,7 @@ def people_subsets(
 ) -> Iterator[SubsetRequest]:
     """Give random shares of the people."""
     for share in sorted(set(shares)):
-        name = "all people" if share == 1 else f"{share * 100:g}% of people"
+        name = "all people" if share == 1 else f"{share * 100:g} % of people"
         yield SubsetRequest(name, float(share), partial(select, data, share=share, seed=seed))
 
 

@@ -269,7 +269,7 @@ def words_of_together(found: AggregateUtility) -> dict[str, str]:
     )
     if found.rank_correlation is not None:
         words["busy places"] = (
-            f"The rank correlation of squares by their samples is {found.rank_correlation:.3f}: 1 "
-            "if they come in the true order, 0 if their order says nothing."
+            f"The rank correlation of squares by their samples is {found.rank_correlation:.3f} (1: "
+            "the same order as in the original, 0: no relation)."
         )
     return words

@@ -1,4 +1,4 @@
-"""Charts of exposure: the k-gap, uniqueness, the nine attacks."""
+"""Charts of exposure: the k-gap, uniqueness, the attacks."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,25 +6,13 @@ from typing import Any
 import altair as alt
 
 from incrowd._format import percent
+from incrowd.attack import ATTACKS
 from incrowd.report._figures.chart import AFTER, BEFORE, STROKE, Chart, finish, one, values
 from incrowd.report._numbers import Exposure, KGap, Numbers
 
 __all__ = [
     "exposure_charts",
 ]
-
-
-NAMES = {
-    "location": "places",
-    "location_sequence": "places in order",
-    "visit": "places with hours",
-    "frequent_location": "distinct places",
-    "frequent_location_sequence": "places by frequency",
-    "frequency": "how often at places",
-    "home_work": "home and work",
-    "proportion": "visits in proportion",
-    "probability": "share of visits",
-}
 
 
 def exposure_charts(numbers: Numbers) -> list[Chart | None]:
@@ -56,7 +44,7 @@ def _gap(gap: KGap | None) -> Chart | None:
         .encode(
             x=alt.X("gap:Q", title="k-gap: 0 hidden already, 1 nothing would be left"),
             y=alt.Y(
-                "share:Q", title="people with at most that", axis=alt.Axis(format="%"),
+                "share:Q", title="people with at most this k-gap", axis=alt.Axis(format="%"),
                 scale=alt.Scale(domain=[0, 1]),
             ),
             tooltip=[
@@ -73,7 +61,7 @@ def _gap(gap: KGap | None) -> Chart | None:
     )
     return one(
         "k-gap", "exposure", "How much has to be lost to hide each person", says, finish(line),
-        ("k-gap", "people with at most that"),
+        ("k-gap", "people with at most this k-gap"),
         tuple((f"{at:.3f}", percent(share)) for at, share in gap.curve[::5]),
     )  # fmt: skip
 
@@ -127,23 +115,23 @@ def _beside(
 
 
 def _attacks(measured: Mapping[str, Exposure]) -> Chart | None:
-    """Draw what the nine attacks find."""
+    """Draw what each attack finds, by its label."""
     risks = {name: each.risk for name, each in measured.items() if each.risk is not None}
     rows: list[dict[str, Any]] = [
-        {"when": name, "attack": NAMES[row.attack], "share": row.told_apart}
+        {"when": name, "attack": ATTACKS[row.attack].label, "share": row.told_apart}
         for name, risk in risks.items()
         for row in risk.attacks
     ]
     if not rows:
         return None
-    present = list(risks)
+    present, labels = list(risks), dict.fromkeys(row["attack"] for row in rows)
     colour, _ = _series(present)
     known = next(iter(risks.values())).known
     bars = (
         alt.Chart(values(rows))
         .mark_bar(height=8)
         .encode(
-            y=alt.Y("attack:N", title=None, sort=list(NAMES.values())),
+            y=alt.Y("attack:N", title=None, sort=list(labels)),
             yOffset=alt.YOffset("when:N", sort=present),
             x=alt.X("share:Q", title=f"people uniquely re-identified by {known} points",
                     axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
@@ -155,7 +143,11 @@ def _attacks(measured: Mapping[str, Exposure]) -> Chart | None:
     worst = {name: max(r["share"] for r in rows if r["when"] == name) for name in present}
     ends = ", ".join(f"{percent(s, 0)} of people in the {name}" for name, s in worst.items())
     return one(
-        "attacks", "exposure", f"What nine kinds of attackers find who know {known} points",
-        f"At worst, they uniquely re-identify {ends}.", finish(bars, height=300),
-        ("known", *present), _beside(rows, "attack", present),
-    )  # fmt: skip
+        "attacks",
+        "exposure",
+        f"What {len(labels)} kinds of attackers find who know {known} points",
+        f"At worst, they uniquely re-identify {ends}.",
+        finish(bars, height=max(300, 33 * len(labels))),
+        ("known", *present),
+        _beside(rows, "attack", present),
+    )

@@ -53,12 +53,12 @@ def _sizes(precise: Precision, axis: str) -> Chart:
     ]
     last = next((i for i, row in enumerate(rows) if row["share"] == 1), len(rows) - 1)
     rows = rows[: last + 1]
-    what = "wide" if axis == "space" else "long"
+    what, noun = ("wide", "width") if axis == "space" else ("long", "duration")
     bars = (
         alt.Chart(values(rows))
         .mark_bar(color=AFTER)
         .encode(
-            x=alt.X("size:N", sort=None, title=f"at most so {what}",
+            x=alt.X("size:N", sort=None, title=f"at most this {noun}",
                     axis=alt.Axis(labelAngle=0, labelOverlap=True)),
             y=alt.Y("share:Q", title="published samples", axis=alt.Axis(format="%"),
                     scale=alt.Scale(domain=[0, 1])),
@@ -66,7 +66,7 @@ def _sizes(precise: Precision, axis: str) -> Chart:
         )
     )  # fmt: skip
     title = (
-        "How precise samples are in space" if axis == "space" else "How precise they are in time"
+        "How precise samples are in space" if axis == "space" else "How precise samples are in time"
     )
     says = f"Half of the published samples are at most {write(of.median)} {what}."
     return one(
@@ -111,7 +111,7 @@ def _by_person(precise: Precision, axis: str) -> Chart | None:
         f"{percent(half, 0)} of people have at least half of their samples precise to "
         f"{write(middle.threshold)}."
     )
-    title = "Who keeps precise samples: in space" if axis == "space" else "And in time"
+    title = f"Who keeps precise samples: in {axis}"
     table = tuple(
         (f"{5 * i}%", *(percent(curve.people[i]) for curve in kept)) for i in range(0, 21, 2)
     )
@@ -143,7 +143,7 @@ def _places(persons: Persons) -> Chart | None:
         alt.Chart(values(rows))
         .mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=40, filled=True))
         .encode(
-            x=alt.X("km:N", sort=None, title="off by at most so many km",
+            x=alt.X("km:N", sort=None, title="error in km, at most",
                     axis=alt.Axis(labelAngle=0, labelOverlap=True)),
             y=alt.Y("share:Q", title="people", axis=alt.Axis(format="%"),
                     scale=alt.Scale(domain=[0, 1])),
@@ -162,9 +162,9 @@ def _places(persons: Persons) -> Chart | None:
         for km in dict.fromkeys(row["km"] for row in rows)
     )
     return one(
-        "places", "left", "Are people still where they belong?",
-        f"The release has it within 1 km: {near} of people.", finish(line),
-        ("off by at most", *present), table,
+        "places", "left", "Are homes and workplaces still found?",
+        f"Found within 1 km of the true place: {near} of people.", finish(line),
+        ("error, at most", *present), table,
     )  # fmt: skip
 
 
@@ -204,8 +204,8 @@ def _ratio(persons: Persons, name: str) -> Chart | None:
         .encode(y=alt.Y("one:Q", scale=ratio))
     )
     says = (
-        f"1 would be unchanged; dots are medians, bars the middle half. "
-        f"{percent(of.twofold, 0)} of people are within half and twice their true value."
+        "1 means unchanged; dots are medians, bars reach from Q1 to Q3. For "
+        f"{percent(of.twofold, 0)} of people it is between half and twice the true value."
     )
     table = tuple(
         (f"{row.low:.3g} to {row.high:.3g}", f"{row.people:,}",
@@ -232,7 +232,7 @@ def _together(together: AggregateUtility) -> Chart:
         .mark_bar(color=AFTER, height=18)
         .encode(
             y=alt.Y("what:N", sort=None, title=None),
-            x=alt.X("share:Q", title="share that is in the same place", axis=alt.Axis(format="%"),
+            x=alt.X("share:Q", title="in the same place", axis=alt.Axis(format="%"),
                     scale=alt.Scale(domain=[0, 1])),
             tooltip=[alt.Tooltip("what:N"), alt.Tooltip("share:Q", format=".1%")],
         )
