@@ -13,6 +13,7 @@ a link, or the heading that it points at, is not there.
 import importlib
 import inspect
 import logging
+import textwrap
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -138,8 +139,8 @@ def _rank(thing: Any) -> int:
 def _verbatim(module: Any) -> str:
     """Give a module's docstring, whose drawings must stay as they are."""
     first, _, rest = inspect.getdoc(module).partition("\n\n")
-    rest = rest.strip()
-    return f"{first}\n\n```text\n{rest.removeprefix('::').strip(chr(10))}\n```" if rest else first
+    rest = textwrap.dedent(rest.strip().removeprefix("::").strip("\n"))
+    return f"{first}\n\n```text\n{rest}\n```" if rest else first
 
 
 def _summary(thing: Any) -> str:

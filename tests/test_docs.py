@@ -10,7 +10,9 @@ command must be what it prints (``...`` stands for anything). After a change of 
 writes what is printed now into the pages; read the difference before you commit it.
 """
 
+import ast
 import fnmatch
+import importlib
 import inspect
 import os
 import re
@@ -102,6 +104,22 @@ def _as_shown(shown, printed):
     pattern = re.sub(r"^\.\.\.$", "*", shown.strip().replace("[", "[[]"), flags=re.MULTILINE)
     same = fnmatch.fnmatchcase(printed.strip(), pattern)
     return shown if same else f"{printed.strip()}\n\n"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_code_names_what_is_there(page):
+    """Also on pages whose code takes too long to be run here."""
+    for block in PYTHON.findall(page.read_text(encoding="utf-8")):
+        for node in ast.walk(ast.parse(block)):
+            if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "incrowd":
+                module = importlib.import_module(node.module)
+                assert all(hasattr(module, alias.name) for alias in node.names)
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and node.value.id == "incrowd"
+            ):
+                assert node.attr in incrowd.__all__
 
 
 class TestLinks:

@@ -1,8 +1,7 @@
 """Checks of arguments: an integer may be one of Python or of numpy; True and 2.0 are none."""
 
+from numbers import Integral
 from typing import Any
-
-import numpy as np
 
 from incrowd.errors import ArgumentError
 
@@ -14,7 +13,7 @@ __all__ = [
 
 def is_whole(value: object) -> bool:
     """Return whether something is an integer, of Python or of numpy; True and 2.0 are not."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def whole(name: str, value: Any, least: int, most: int | None = None, why: str = "") -> int:

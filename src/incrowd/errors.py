@@ -14,7 +14,8 @@
 
     IncrowdWarning
     ├── DataWarning            the data looks odd; the result may be misleading
-    └── PrivacyWarning         people may be exposed; nothing in incrowd ever silences this one
+    ├── PrivacyWarning         people may be exposed; nothing in incrowd ever silences this one
+    └── IncrowdDeprecationWarning    an old name; the text says what to write instead
 
 An error's text says what is wrong, where, and what would be right. The command line prints it as
 one message; its exit status is 4 for an `InputError`, 1 for a `VerificationError`, 2 for others.
@@ -26,6 +27,7 @@ __all__ = [
     "ArgumentError",
     "ColumnError",
     "DataWarning",
+    "IncrowdDeprecationWarning",
     "IncrowdError",
     "IncrowdWarning",
     "InputError",
@@ -94,3 +96,7 @@ class DataWarning(IncrowdWarning):
 
 class PrivacyWarning(IncrowdWarning):
     """People may be exposed. Nothing in incrowd ever silences this warning."""
+
+
+class IncrowdDeprecationWarning(IncrowdWarning, DeprecationWarning):
+    """A name that goes on working for now; the text says what to write instead."""

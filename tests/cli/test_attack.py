@@ -173,10 +173,10 @@ class TestWrongUse:
             (["--k", "0"], "k must be at least 1 (points that the adversary knows), not 0"),
             (["--attack", "locaton"], "there is no attack 'locaton'; did you mean 'location'?"),
             (["--attack", "visit", "--tolerance", "0.1"], "'tolerance' is not a setting of visit"),
-            (["--tolerance", "2"], "a tolerance must be from 0 to 1, not 2"),
+            (["--tolerance", "2"], "tolerance must be from 0 to 1, not 2"),
             (
                 ["--relative", "--attack", "frequency,home_work"],
-                "frequency is relative only with a tolerance",
+                "frequency: relative needs a tolerance; set one",
             ),
             (["--targets", "eve"], "--targets: person 'eve' is not in the data"),
             (["--targets", "ann,eve,joe"], "'eve' is not in the data, nor 1 of the others given"),

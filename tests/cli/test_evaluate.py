@@ -155,7 +155,7 @@ class TestEvaluate:
         calls = tmp_path / "calls.csv"
         calls.write_text("user,timestamp,lat,lon\n7,2012-03-05 07:31,5.3364,-4.0267\n", "utf-8")
         data = library.read(calls)
-        with pytest.warns(PrivacyWarning, match="nobody hides 1 of 1 people"):
+        with pytest.warns(PrivacyWarning, match="1 of 1 people have a record"):
             release = publish(tmp_path, data, data, [0])
         words = [release, "--original", calls, "--record", tmp_path / "who.parquet"]
         status, out, _ = incrowd("evaluate", *words)

@@ -211,7 +211,7 @@ class TestWriteRelease:
         assert read_release(tmp_path / "out").manifest.losses == {"mean": 0.5}
 
     def test_somebody_alone_is_a_warning(self, tmp_path):
-        with pytest.warns(PrivacyWarning, match="k = 1: nobody hides 1 of 3 people"):
+        with pytest.warns(PrivacyWarning, match="k = 1: 1 of 3 people have a record that nobody"):
             write_release(tmp_path / "out", crowds(1, 2), **SAID)
 
     def test_seeded_names_are_a_warning_and_marked(self, tmp_path):

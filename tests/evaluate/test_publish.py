@@ -14,7 +14,7 @@ from incrowd import Trajectories
 from incrowd.data._manifest import read_manifest, read_release
 from incrowd.errors import ArgumentError, OutputError, VerificationError
 from incrowd.evaluate import _publish as module
-from incrowd.evaluate._publish import publish, threats
+from incrowd.evaluate._publish import publish
 from incrowd.evaluate._verify.result import failed
 from incrowd.evaluate._verify.run import verify
 
@@ -298,12 +298,12 @@ class TestTakenNames:
 
 class TestThreats:
     def test_say_what_k_promises(self):
-        holds, fails = threats({"k": 5, "reshape": "union"})
-        assert "5 identical records" in holds[0]
-        assert len(fails) == 4
+        told = incrowd.Glove(k=5, reshape="union")
+        assert "5 identical records" in told.promises[0]
+        assert len(told.limits) == 4
 
     def test_say_that_cut_pieces_may_be_unseen(self):
-        assert "not seen there" in threats({"k": 2, "reshape": "split"})[1][-1]
+        assert "not seen there" in incrowd.Glove(k=2).limits[-1]
 
 
 class TestWhateverGloveMakes:

@@ -54,7 +54,7 @@ RENAMED: dict[str, dict[str, str]] = {
     },
     "learn": _FILES | _READING | _ADVERSARY | {"--values": "--regression"},
     "predict": _FILES | _READING,
-    "anonymize": _READING,
+    "anonymize": _READING | {"--max-space": "--max-metres", "--max-time": "--max-minutes"},
     "study": _READING,
     "verify": _READING,
     "evaluate": _FILES

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from incrowd.cli import anonymize, describe, measure
+from incrowd.cli import _methods, anonymize, describe, measure
 from incrowd.cli._console import progress, warn_first_compile
 
 __all__ = [
@@ -64,7 +64,7 @@ def demo(
     with progress("Writing and verifying", "steps") as update:
         done = publish(data, release, folder, record=record, overwrite=True, progress=update)
     _head(f"\nEverybody in a crowd of {K} or more, verified and published")
-    print("\n".join(anonymize.lines_of(data, release, done)))
+    print("\n".join(_methods.lines_of(data, release, done)))
     with progress("Attacking, evaluating, reporting", "steps") as update:
         report = make(
             folder, original=data, record=record, gaps=table, tz=ZONE, title=TITLE, seed=seed,

@@ -1,4 +1,4 @@
-"""``incrowd verify``: whether a release holds what it claims."""
+"""``incrowd verify``: whether a release keeps its promises."""
 
 import json
 from typing import Annotated

@@ -49,7 +49,7 @@ __all__ = [
 NAME_BYTES = 8
 ROWS = 1 << 19
 """How many rows are written at a time, which bounds the memory needed."""
-UNNAMED = ("any threat: the maker of this release named none that it holds against",)
+UNNAMED = ("any threat: the maker of this release names none that it protects against",)
 
 
 def write_release(
@@ -125,7 +125,7 @@ def write_release(
     crowd = trajectories.crowd.astype(np.int64)
     if crowd.min() == 1:
         alone = int((crowd == 1).sum())
-        _warn(f"k = 1: nobody hides {alone} of {crowd.sum()} people; each has a record of her own")
+        _warn(f"k = 1: {alone} of {crowd.sum()} people have a record that nobody shares")
     if seed is not None:
         _warn("seeded names can be guessed; this is a test and no release")
     owner = np.repeat(np.arange(len(crowd)), crowd)

@@ -28,12 +28,11 @@ from incrowd.data._manifest import Manifest, read_manifest
 from incrowd.data._trajectories import Trajectories
 from incrowd.data._visits import Visits
 from incrowd.errors import ArgumentError, InputError, UnreadableError
-from incrowd.evaluate._verify.alignment import crowds_in, lay_beside, read_record
+from incrowd.evaluate._verify.alignment import align, crowds_in, read_record
 from incrowd.evaluate._verify.rows import Published, load
 
 if TYPE_CHECKING:
-    from incrowd.protect._glove.api import Release
-    from incrowd.protect._mechanism import Protected
+    from incrowd.protect._mechanism import ProtectionResult
 
 __all__ = [
     "BeforeAfter",
@@ -78,7 +77,7 @@ class BeforeAfter:
         return np.flatnonzero(self.became >= 0)
 
 
-def of_release(data: Trajectories, release: "Release | Protected") -> BeforeAfter:
+def of_release(data: Trajectories, release: "ProtectionResult") -> BeforeAfter:
     """Pair a dataset with what a mechanism made of it.
 
     Examples
@@ -120,7 +119,7 @@ def of_files(
     path = Path(folder)
     published = load_rows(path, read_manifest(path))
     data = original(published.frame) if callable(original) else original
-    shift = lay_beside(published, data).shift
+    shift = align(published, data).shift
     after = published_as_trajectories(published, frame=data.frame, shift=shift)
     if record is None:
         return BeforeAfter(data, after, None)

@@ -444,7 +444,7 @@ class TestSuppression:
         ("told", "text"),
         [
             ({"suppress": "odd", "max_time": 5}, "must be one of"),
-            ({"suppress": "samples"}, "give max_space or max_time"),
+            ({"suppress": "samples"}, "needs max_metres or max_minutes"),
         ],
     )
     def test_is_refused_where_it_makes_no_sense(self, told, text):
@@ -525,7 +525,7 @@ class TestWhatIsRefused:
 
     @pytest.mark.parametrize("data", [PEOPLE.boxes(), [1, 2], "calls.csv", None])
     def test_what_is_no_trajectories(self, data):
-        with pytest.raises(ArgumentError, match="trajectories are wanted, not"):
+        with pytest.raises(ArgumentError, match="data must be Trajectories, not"):
             incrowd.glove(data, 2)
 
 

@@ -3,6 +3,7 @@
 ::
 
     split        what trains, and what is tested
-    matchers     TopN (most visited places), TfIdf, Markov: who is most similar
+    top_n        the matcher TopN: the most visited places
+    matchers     the matchers TfIdf and Markov: who is most similar
     deanonymize  who is re-identified, for users
 """

@@ -5,7 +5,7 @@
     visits ──> train_test_split ──> train, test ──┬──> TopN ────┐
                (split.py)                         ├──> TfIdf ───┼──> who is matched ──> Recognition
                                                   └──> Markov ──┘    with whom
-                                                  (matchers.py)
+                                                  (top_n.py, matchers.py)
 
 Test people are worked on in blocks, on several threads; what is found for one does not depend on
 the others.
@@ -30,10 +30,10 @@ from incrowd.attack._reidentification.matchers import (
     Matcher,
     Matches,
     TfIdf,
-    TopN,
     attackers_of,
 )
 from incrowd.attack._reidentification.split import share_of, train_test_split
+from incrowd.attack._reidentification.top_n import TopN
 from incrowd.errors import ArgumentError, InputError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ Flags = npt.NDArray[np.bool_]
 BLOCK = 64
 """How many people are matched at a time."""
 MANY = 1 << 30
-"""Of more people than this, the sum of indices in `matchers.PERSON` would not fit."""
+"""Of more people than this, the sum of indices in `top_n.PERSON` would not fit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

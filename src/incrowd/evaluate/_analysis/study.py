@@ -44,7 +44,7 @@ from incrowd.evaluate._utility.distributions import Distribution
 
 if TYPE_CHECKING:
     from incrowd.evaluate._analysis.subsets import Box
-    from incrowd.protect._glove.api import Release
+    from incrowd.protect._glove.release import Release
 
 __all__ = [
     "FEATURES",

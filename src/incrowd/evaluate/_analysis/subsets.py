@@ -16,7 +16,8 @@ from incrowd.data._select import select
 from incrowd.data._trajectories import Trajectories
 from incrowd.evaluate._utility.accuracy import sizes_of, tallied
 from incrowd.evaluate._utility.distributions import Distribution
-from incrowd.protect._glove.api import Release, glove
+from incrowd.protect._glove.api import glove
+from incrowd.protect._glove.release import Release
 
 __all__ = [
     "Progress",
