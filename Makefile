@@ -2,15 +2,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
-FRESH := .venv/fresh
-SOURCES := $(shell find src -name '*.py')
+DOCS := .venv/docs
 
-.PHONY: demo test check format bench lock clean
+.PHONY: demo test check format bench docs wheel lock clean
 
-demo: $(FRESH)
+demo: $(READY)
 	$(BIN)/incrowd demo
 
-test: $(FRESH)
+test: $(READY)
 	$(BIN)/pytest
 
 check: $(READY)
@@ -22,15 +21,30 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(FRESH)
+bench: $(READY)
 	$(BIN)/python -m benchmarks
 
+# The site in site/; strict, so that a broken link or an undocumented public name is an error.
+# The examples on its pages are run by `make test`.
+docs: $(DOCS)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# The wheel in dist/, installed as a user would into an environment of its own, where it must
+# make, hide and verify a small city.
+wheel: $(READY)
+	@rm -rf dist
+	$(BIN)/python -m hatchling build --target wheel --directory dist
+	PYTHON=$(PYTHON) .ci/wheel dist/incrowd-*.whl
+
 # Pins every package with its hashes; run it after changing the dependencies in pyproject.toml.
+# What the site needs has a lock of its own, so that nobody else has to install it.
+PINNED := --quiet --generate-hashes --strip-extras --allow-unsafe --no-header \
+	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 lock:
 	$(PYTHON) -m venv .venv/lock && .venv/lock/bin/pip install --quiet pip-tools
-	.venv/lock/bin/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe --extra dev \
-		--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
-		-o requirements.lock pyproject.toml
+	.venv/lock/bin/pip-compile $(PINNED) --extra dev -o requirements.lock pyproject.toml
+	$(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"], sep="\n")' \
+		| .venv/lock/bin/pip-compile $(PINNED) --constraint requirements.lock -o requirements-docs.lock -
 
 # Installed anew only when the lock or the project file has changed.
 $(READY): requirements.lock pyproject.toml
@@ -42,11 +56,10 @@ $(READY): requirements.lock pyproject.toml
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-# Compiled kernels are kept beside their sources, and are not renewed when only a kernel that
-# they call has changed; so a change of any source drops them all.
-$(FRESH): $(READY) $(SOURCES)
-	@find src -name '*.nb[ic]' -delete
+$(DOCS): $(READY) requirements-docs.lock
+	@echo "Adding what builds the documentation to .venv ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-docs.lock
 	@touch $@
 
 clean:
-	rm -rf .venv demo .benchmarks .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv demo dist site .benchmarks .mypy_cache .ruff_cache .pytest_cache .hypothesis

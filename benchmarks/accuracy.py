@@ -14,7 +14,7 @@ import numpy as np
 import incrowd
 from benchmarks.common import machine
 from incrowd.data._trajectories import Trajectories
-from incrowd.evaluate._analysis.covariates import traits
+from incrowd.evaluate._analysis.covariates import covariates
 from incrowd.evaluate._comparison import BeforeAfter, of_release
 
 COPIES = 17
@@ -47,12 +47,12 @@ def main() -> None:
     before, after = repeated(pair.before, COPIES), repeated(pair.after, COPIES)
     many = BeforeAfter(before, after, np.concatenate(became))
     incrowd.accuracy(pair)  # the compiler is not what is timed
-    traits(data)
+    covariates(data)
     rows = int(after.crowd @ after.lengths())
     print(f"{len(before):,} people, {before.samples:,} samples, {rows:,} published rows\n")
     print("| what | time | of processors | claim |\n|---|---|---|---|")
     timed("accuracy", "a few seconds", lambda: incrowd.accuracy(many))
-    timed("properties of people (figure 20)", "a few seconds", lambda: traits(before))
+    timed("properties of people (figure 20)", "a few seconds", lambda: covariates(before))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """How near bounds of crowds come to what they cost: by a cell of each box, and by its corners.
 
 ``python -m benchmarks.corners`` merges people of a preset for k = 3 until a part of the merges is
-done. Then it takes crowds at random, and for each of them the others whom the first bound (rows of
-the atlas) leaves within half as much again as the last merge cost, as a search does. These pairs
-are bounded in both ways and computed exactly.
+done. Then it takes crowds at random, and for each of them the others whom the first bound (by
+distance rows) leaves within half as much again as the last merge cost, as a search does. These
+pairs are bounded in both ways and computed exactly.
 """
 
 import argparse
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 import incrowd
 from incrowd._parallel import cores
-from incrowd.measure._stretch.box_bounds import corner_each
+from incrowd.measure._stretch.box_bounds import corner_bound_each
 from incrowd.measure._stretch.definition import Stretch
-from incrowd.measure._stretch.index import EACH, World, evaluate, samples_of, scale_for
-from incrowd.measure._stretch.lower_bounds import SAFE, bound_each, is_longer
+from incrowd.measure._stretch.index import EACH, SearchIndex, exact_cost, samples_of, scale_for
+from incrowd.measure._stretch.lower_bounds import SAFE, bound_each_sample, is_longer
 from incrowd.protect._glove.api import _check, fit
 from incrowd.protect._glove.engine import AHEAD, Run
 
@@ -30,26 +30,31 @@ K = 3
 def _look(
     crowd: int,
     others: NDArray[np.int64],
-    world: World,
+    index: SearchIndex,
     room: NDArray[np.float64],
     found: NDArray[np.float64],
 ) -> None:
     """Fill in, for each pair: the first bound, that by corners, and what it costs."""
-    slots, scale, atlas = world.slots, world.scale, world.atlas
+    clusters, scale, partition = index.clusters, index.scale, index.partition
     for i in range(len(others)):
         a, b = crowd, others[i]
-        if not is_longer(a, b, slots.node, slots.start, slots.end):
+        if not is_longer(a, b, clusters.node, clusters.start, clusters.end):
             a, b = b, a
-        boxes, start, end = samples_of(a, world)
+        boxes, start, end = samples_of(a, index)
         end = min(end, start + len(room))
-        na, nb, whole = slots.crowd[a], slots.crowd[b], (end - start) * scale.whole
-        near, late = world.rows[b, : atlas.zones], world.rows[b, atlas.zones :]
+        na, nb, whole = clusters.crowd[a], clusters.crowd[b], (end - start) * scale.whole
+        row = index.distance_rows[b]
+        near, late = row[: partition.regions], row[partition.regions :]
         each = room[: end - start]
-        bound_each(boxes, start, end, na, near, late, nb, slots.cells[b], atlas, scale, each)
+        bound_each_sample(
+            boxes, start, end, na, near, late, nb, clusters.is_unit[b], partition, scale, each
+        )
         found[i, 0] = each.sum() / whole * SAFE
-        corner_each(world.corners[b], world.marks, start, end, na, nb, world.plane, scale, each)
+        corner_bound_each(
+            index.corner_rows[b], index.corner_codes, start, end, na, nb, index.kd, scale, each
+        )
         found[i, 1] = each.sum() / whole * SAFE
-        top, bottom, _ = evaluate(a, b, world, np.inf, room)
+        top, bottom, _ = exact_cost(a, b, index, np.inf, room)
         found[i, 2] = top / bottom
 
 
@@ -69,14 +74,14 @@ def main(arguments: Sequence[str] = ()) -> None:
     run = Run(data, rules, scale, threads=cores(), **sizes)
     run.start(lambda *_: None)
     run.go_on(round(options.merged * (len(data) - len(data) // K)))
-    world, rng, last = run.world, np.random.default_rng(1), run.merges - 1
+    index, rng, last = run.index, np.random.default_rng(1), run.merges - 1
     price = run.log.numerator[last] / run.log.denominator[last]
-    crowds = np.flatnonzero(world.slots.node >= world.people)
+    crowds = np.flatnonzero(index.clusters.node >= index.people)
     rows, look = [], njit(error_model="numpy")(_look)
     for crowd in rng.permutation(crowds)[: options.crowds]:
         others = crowds[crowds != crowd]
         found = np.zeros((len(others), 3))
-        look(crowd, others, world, np.empty(EACH), found)
+        look(crowd, others, index, np.empty(EACH), found)
         rows.append(found[found[:, 0] <= AHEAD * price])
     both = np.concatenate(rows)
     if not (both[:, :2] <= both[:, 2:] + 1e-12).all():

@@ -27,7 +27,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from benchmarks.common import Run, dataset, machine, python
-from incrowd.measure._stretch.index import EACH, World, evaluate
+from incrowd.measure._stretch.index import EACH, SearchIndex, exact_cost
 
 if TYPE_CHECKING:
     from incrowd.data._trajectories import Trajectories
@@ -193,11 +193,11 @@ def length(seconds: float) -> str:
     return f"{seconds / 60:.1f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"
 
 
-def _evaluate_all(a: NDArray[np.int64], b: NDArray[np.int64], world: World) -> int:
+def _evaluate_all(a: NDArray[np.int64], b: NDArray[np.int64], index: SearchIndex) -> int:
     """Compute the cost of pairs, each to its end."""
     total, each = 0, np.empty(EACH)
     for i in range(len(a)):
-        numerator, _, _ = evaluate(a[i], b[i], world, np.inf, each)
+        numerator, _, _ = exact_cost(a[i], b[i], index, np.inf, each)
         total += numerator
     return total
 
@@ -216,15 +216,15 @@ def cost_of_pairs(
     """
     from incrowd._parallel import cores, on_threads
     from incrowd.measure._stretch.definition import Stretch
-    from incrowd.measure._stretch.index import lay_out, scale_for
+    from incrowd.measure._stretch.index import build_index, scale_for
 
     threads, people = cores(None), len(data)
     scale = scale_for(data, Stretch(), bounds=False)._replace(near=near)
     if not many:
         scale = scale._replace(small=0)
-    world = lay_out(data, scale, threads=threads, bounds=False)
+    index = build_index(data, scale, threads=threads, bounds=False)
     kernel, rng = _kernel(), np.random.default_rng(1)
-    kernel(np.zeros(1, np.int64), np.ones(1, np.int64), world)
+    kernel(np.zeros(1, np.int64), np.ones(1, np.int64), index)
 
     def blocks() -> Iterator[Any]:
         first = rng.integers(people, size=count // rounds)
@@ -236,7 +236,7 @@ def cost_of_pairs(
     for _ in range(rounds):
         jobs = list(blocks())
         start = time.perf_counter()
-        for _ in on_threads(threads, lambda job: kernel(*job, world), jobs):
+        for _ in on_threads(threads, lambda job: kernel(*job, index), jobs):
             pass
         seconds.append((time.perf_counter() - start) / sum(len(job[0]) for job in jobs))
     mean = float(np.mean(seconds))

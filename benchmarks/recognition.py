@@ -40,7 +40,7 @@ def attack(path: str, attacker: str) -> None:
 
     import incrowd
     from incrowd.attack._reidentification.deanonymize import deanonymize
-    from incrowd.attack._reidentification.split import halve, share_of
+    from incrowd.attack._reidentification.split import share_of, train_test_split
 
     tiny = incrowd.visits(incrowd.synthesize("city", users=80, seed=7))
     deanonymize(tiny, attackers=attacker, precision=HOUR)
@@ -51,18 +51,18 @@ def attack(path: str, attacker: str) -> None:
     )
     seconds, peak = time.perf_counter() - start, _peak()
     matches = found.matches["matched"].to_numpy().reshape(-1, found.people)  # type: ignore[index]
-    halves = halve(visits, None, share_of(0.7, other=False), HOUR, 1)
+    split = train_test_split(visits, None, share_of(0.7, other=False), HOUR, 1)
     train, test = (
         [part.place[a:b].tolist() for a, b in pairwise(part.offsets)]
-        for part in (halves.train, halves.test)
+        for part in (split.train, split.test)
     )
     who = np.linspace(0, found.people - 1, FEW).astype(int).tolist()
     way, prepare = PLAIN[attacker]
-    find = prepare(train, halves.places)
+    find = prepare(train, split.places)
     begin = time.perf_counter()
     theirs = [find(test[one]) for one in who]
     each = (time.perf_counter() - begin) / FEW
-    names = visits.people.gather(halves.who).to_list()
+    names = visits.people.gather(split.who).to_list()
     same = sum(
         all(_is(ours, names, one) for ours, one in zip(matches[:, i], own, strict=True))
         for i, own in zip(who, theirs, strict=True)

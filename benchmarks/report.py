@@ -24,10 +24,10 @@ def main() -> None:
     if not gaps.exists():
         incrowd("measure", str(data), "-o", str(gaps))
     given = ("--original", str(data), "--record", str(who))
-    zone = ("--local", "Africa/Abidjan")
+    zone = ("--local-tz", "Africa/Abidjan")
     print("| what | time | peak memory | claim |\n|---|---|---|---|", flush=True)
     made = incrowd(
-        "report", str(release), *given, *zone, "--gaps", str(gaps), "-o", str(PAGE), "--force"
+        "report", str(release), *given, *zone, "--k-gaps", str(gaps), "-o", str(PAGE), "--overwrite"
     )
     row("`report` of civ, 82,728 people, given k-gaps and release", made, "at most 3 min, 6 GB")
     row("`evaluate` of civ", incrowd("evaluate", str(release), *given, *zone), "")

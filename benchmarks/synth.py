@@ -19,10 +19,10 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     path = FOLDER / "fresh.parquet"
     for preset in ("city", "pisa", "campus"):
-        incrowd("synth", preset, "-o", str(path), "--users", "3", "--force")
+        incrowd("synth", preset, "-o", str(path), "--users", "3", "--overwrite")
     print("| what | time | peak memory | claim |\n|---|---|---|---|")
     for preset, users in PRESETS:
-        run = incrowd("synth", preset, "-o", str(path), "--users", str(users), "--force")
+        run = incrowd("synth", preset, "-o", str(path), "--users", str(users), "--overwrite")
         claim = "at most 90 s" if preset == "civ" else ""
         row(f"`synth {preset}`, {users:,} people", run, claim)
     path.unlink()

@@ -50,7 +50,9 @@ class TestReplacing:
                 (part / "a.txt" if directory else part).write_text("half")
                 raise OSError(errno.ENOSPC, "No space left on device")
 
-        with pytest.raises(OutputError, match=r"out: the disk is full; nothing was left"):
+        with pytest.raises(
+            OutputError, match=r"out: the disk is full; no incomplete output was left"
+        ):
             write()
         assert names(tmp_path) == []
 
@@ -111,13 +113,13 @@ class TestRefuseTaken:
         refuse_taken(tmp_path / "a.txt")
 
     def test_a_missing_folder_is_refused(self, tmp_path):
-        with pytest.raises(OutputError, match=r"there is no folder .*none"):
+        with pytest.raises(OutputError, match=r"the folder .*none does not exist"):
             refuse_taken(tmp_path / "none" / "a.txt")
 
     @pytest.mark.parametrize("directory", [False, True])
     def test_a_directory_is_never_replaced(self, tmp_path, directory):
         (tmp_path / "out").mkdir()
-        with pytest.raises(OutputError, match="choose a new name or remove it first"):
+        with pytest.raises(OutputError, match="choose another name or remove it first"):
             refuse_taken(tmp_path / "out", directory=directory, overwrite=True)
 
     def test_a_link_to_nowhere_is_taken(self, tmp_path):
@@ -132,8 +134,8 @@ class TestWritingError:
         [
             (OSError(errno.ENOSPC, "No space left on device"), "the disk is full"),
             (OSError("Error writing bytes: No space left on device"), "the disk is full"),
-            (OSError(errno.EACCES, "Permission denied"), "writing there is not permitted"),
-            (OSError(errno.EROFS, "Read-only file system"), "writing there is not permitted"),
+            (OSError(errno.EACCES, "Permission denied"), "permission denied"),
+            (OSError(errno.EROFS, "Read-only file system"), "permission denied"),
             (OSError(errno.EIO, "Input/output error"), "Input/output error"),
             (OSError("something odd"), "something odd"),
         ],
@@ -141,5 +143,6 @@ class TestWritingError:
     def test_says_why(self, tmp_path, error, reason):
         text = str(writing_error(tmp_path / "a.txt", error))
         assert (
-            text == f"cannot write {tmp_path / 'a.txt'}: {reason}; nothing was left under that name"
+            text
+            == f"cannot write {tmp_path / 'a.txt'}: {reason}; no incomplete output was left behind"
         )

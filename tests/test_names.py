@@ -14,7 +14,7 @@ import incrowd
 
 ROOMS = ("data", "measure", "attack", "predict", "protect", "evaluate", "report")
 PACKAGES = ("incrowd", *(f"incrowd.{room}" for room in ROOMS))
-DATA = {"ATTACKS", "CLASSES", "LEARNERS"}
+DATA = {"ATTACKS", "CLASSES", "LEARNERS", "MECHANISMS"}
 """Public names that are neither functions nor classes."""
 
 

@@ -5,7 +5,7 @@ data      read, read_visits, synthesize, select, write; Trajectories, Visits, vi
 measure   describe, k_gap, dispersion, features, uniqueness, traces, points_of_interest; Stretch
 attack    risk, deanonymize; ATTACKS, Attack
 predict   predict.learn, predict.estimate and the rest of the module: risk without simulation
-protect   glove, Filter, Cloak, Generalise, GeoI; Mechanism
+protect   glove; MECHANISMS: Glove, Filter, Cloak, Generalise, GeoI; Mechanism
 evaluate  publish, verify; of_release, of_files, BeforeAfter; accuracy, utility, anonymizability,
           study
 report    report.make: the page that a privacy officer reads and signs
@@ -68,13 +68,16 @@ if TYPE_CHECKING:
     from incrowd.measure import points_of_interest as points_of_interest
     from incrowd.measure import traces as traces
     from incrowd.measure import uniqueness as uniqueness
+    from incrowd.protect import MECHANISMS as MECHANISMS
     from incrowd.protect import Cloak as Cloak
     from incrowd.protect import Filter as Filter
     from incrowd.protect import Generalise as Generalise
     from incrowd.protect import GeoI as GeoI
+    from incrowd.protect import Glove as Glove
     from incrowd.protect import Losses as Losses
     from incrowd.protect import Mechanism as Mechanism
     from incrowd.protect import Protected as Protected
+    from incrowd.protect import ProtectionResult as ProtectionResult
     from incrowd.protect import Release as Release
     from incrowd.protect import glove as glove
 
@@ -115,9 +118,12 @@ __all__, __getattr__, __dir__ = lazy(
             "Filter",
             "Generalise",
             "GeoI",
+            "Glove",
             "Losses",
+            "MECHANISMS",
             "Mechanism",
             "Protected",
+            "ProtectionResult",
             "Release",
             "glove",
         ],

@@ -1,8 +1,7 @@
-"""Checks of what users pass: whole numbers are whole, whoever made them."""
+"""Checks of arguments: an integer may be one of Python or of numpy; True and 2.0 are none."""
 
+from numbers import Integral
 from typing import Any
-
-import numpy as np
 
 from incrowd.errors import ArgumentError
 
@@ -13,12 +12,12 @@ __all__ = [
 
 
 def is_whole(value: object) -> bool:
-    """Tell whether something is a whole number, of Python or of numpy; True and 2.0 are not."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    """Return whether something is an integer, of Python or of numpy; True and 2.0 are not."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def whole(name: str, value: Any, least: int, most: int | None = None, why: str = "") -> int:
-    """Give a whole number as one of Python's, or refuse what is none, too small or too large.
+    """Return an integer as one of Python's; refuse what is none, too small or too large.
 
     Examples
     --------
@@ -29,9 +28,9 @@ def whole(name: str, value: Any, least: int, most: int | None = None, why: str =
     >>> whole("k", 2.5, 2, 100)
     Traceback (most recent call last):
         ...
-    incrowd.errors.ArgumentError: k must be a whole number from 2 to 100, not 2.5
+    incrowd.errors.ArgumentError: k must be an integer from 2 to 100, not 2.5
     """
     if not is_whole(value) or value < least or (most is not None and value > most):
         which = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise ArgumentError(f"{name} must be a whole number {which}, not {value!r}{why}")
+        raise ArgumentError(f"{name} must be an integer {which}, not {value!r}{why}")
     return int(value)

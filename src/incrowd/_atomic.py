@@ -1,4 +1,4 @@
-"""Files and directories that are there whole, or not at all.
+"""Files and directories that are written completely, or not at all.
 
 What is written goes to a hidden neighbour first, is synced to the disk, and is then renamed. An
 error, an interruption or a full disk leaves nothing under the final name and cleans up after
@@ -26,7 +26,7 @@ __all__ = [
 def replacing(
     path: str | os.PathLike[str], *, directory: bool = False, overwrite: bool = False
 ) -> Iterator[Path]:
-    """Give a path to write to; move it to `path` when the block ends without an error.
+    """Yield a path to write to; move it to `path` when the block ends without an error.
 
     Parameters
     ----------
@@ -70,26 +70,26 @@ def replacing(
 def refuse_taken(final: Path, *, directory: bool = False, overwrite: bool = False) -> None:
     """Refuse a name that is taken, or whose folder does not exist, before any work is done."""
     if not final.parent.is_dir():
-        raise OutputError(f"cannot write {final}: there is no folder {final.parent}")
+        raise OutputError(f"cannot write {final}: the folder {final.parent} does not exist")
     if os.path.lexists(final):
         if directory or final.is_dir():
-            raise OutputError(f"{final} exists already; choose a new name or remove it first")
+            raise OutputError(f"{final} exists already; choose another name or remove it first")
         if not overwrite:
             raise OutputError(
-                f"{final} exists already; choose a new name, or allow overwriting (--force or "
-                "--overwrite on the command line, overwrite=True in Python)"
+                f"{final} exists already; choose another name, or allow overwriting "
+                "(--overwrite on the command line, overwrite=True in Python)"
             )
 
 
 def writing_error(final: Path, error: OSError) -> OutputError:
-    """Say in one sentence why `final` could not be written."""
+    """Return an error that says in one sentence why `final` could not be written."""
     if error.errno == errno.ENOSPC or "No space left" in str(error):
         reason = "the disk is full"
     elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        reason = "writing there is not permitted"
+        reason = "permission denied"
     else:
         reason = error.strerror or str(error)
-    return OutputError(f"cannot write {final}: {reason}; nothing was left under that name")
+    return OutputError(f"cannot write {final}: {reason}; no incomplete output was left behind")
 
 
 def _sync(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""How much memory reading may take, and a DuckDB that keeps to its share of it."""
+"""How much memory reading may use, and a DuckDB connection that keeps to its share of it."""
 
 import contextlib
 import os
@@ -40,7 +40,9 @@ class Memory:
         except ValueError:
             limit = 0
         if limit < _LEAST:
-            raise ArgumentError(f"a memory limit is at least 800MB, like 4GB, not {given!r}")
+            raise ArgumentError(
+                f"the memory limit must be a size of at least 800MB, like 4GB, not {given!r}"
+            )
         return cls(limit)
 
     @property
@@ -62,7 +64,7 @@ def duckdb_connection(
     import duckdb
 
     if folder is not None and not Path(folder).is_dir():
-        raise ArgumentError(f"there is no folder {folder} for temporary files")
+        raise ArgumentError(f"the folder for temporary files does not exist: {folder}")
     with tempfile.TemporaryDirectory(prefix="incrowd-", dir=folder) as spill:
         connection = duckdb.connect(
             config={
@@ -89,9 +91,9 @@ def _translated(error: Exception) -> IncrowdError:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = " ".join(lines[:3]).removeprefix("Invalid Input Error: ").removeprefix("IO Error: ")
     if "No space left" in text:
-        return OutputError(f"the disk is full; temporary files need room ({text})")
+        return OutputError(f"the disk is full, and temporary files need space on it ({text})")
     if "Out of Memory" in text:
-        return InputError(f"the memory limit is too low for this data; allow more ({lines[0]})")
+        return InputError(f"the memory limit is too low for this data; raise it ({lines[0]})")
     if "invalid state" in text:
-        text = "the lines do not follow one CSV format (mixed line ends, or stray quotes)"
+        text = "lines differ in their CSV format (mixed line endings, or unbalanced quotes)"
     return UnreadableError(f"cannot read the data: {text}")

@@ -2,21 +2,19 @@
 
 Every kernel is decorated with `kernel`, `kernel_private`, `kernel_nogc` or `kernel_inline`, so
 that they all release the interpreter's lock (blocks of people are worked on by several threads)
-and are kept on disk between runs (a small dataset should not wait for the compiler twice).
-
-What is kept is renewed when the file of the kernel that Python calls changes, and not when an inner
-kernel in another file does. Whoever changes an inner kernel removes the ``*.nbi`` files in
-``__pycache__`` as well.
+and are kept on disk between runs (a small dataset should not wait for the compiler twice), by what
+they are made of; see `incrowd._kernel_cache`.
 """
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from incrowd._kernel_cache import KernelCache
 
 __all__ = [
     "ONE",
@@ -51,7 +49,9 @@ Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 def kernel(function: Kernel) -> Kernel:
     """Compile a kernel that Python calls; to the type checker it stays the function it was."""
-    return cast("Kernel", njit(cache=True, nogil=True, error_model="numpy")(function))
+    compiled: Any = njit(nogil=True, error_model="numpy")(function)
+    compiled._cache = KernelCache(compiled)  # noqa: SLF001 - numba has no other way to say where
+    return cast("Kernel", compiled)
 
 
 def kernel_private(function: Kernel) -> Kernel:
@@ -93,6 +93,5 @@ popcount: Any = intrinsic(_popcount)
 
 def is_cached(kernel: Callable[..., object]) -> bool:
     """Tell whether a kernel that Python calls was compiled before, and is kept on disk."""
-    folder = Path(cast("Any", kernel).stats.cache_path)
-    name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__qualname__}"
-    return any(folder.glob(f"{name}-*.nbi"))
+    cache: KernelCache = cast("Any", kernel)._cache  # noqa: SLF001 - set above
+    return cache.is_filled()

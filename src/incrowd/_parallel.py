@@ -1,4 +1,4 @@
-"""Work on several threads; kernels let go of the interpreter's lock."""
+"""Work on several threads: compiled kernels release the interpreter's lock."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -17,11 +17,13 @@ T = TypeVar("T")
 
 
 def cores(threads: int | None = None) -> int:
-    """Give the number of threads to use: what was asked for, or what this process may use."""
+    """Return the number of threads to use: as many as asked for, or as this process may use."""
     if threads is not None:
-        # Whole numbers of numpy are as good as others.
+        # Integers of numpy are as good as others.
         if isinstance(threads, bool) or not hasattr(threads, "__index__") or threads < 1:
-            raise ArgumentError(f"threads is {threads!r}; it is a whole number from 1 on, or None")
+            raise ArgumentError(
+                f"threads must be a positive integer, or None for all cores, not {threads!r}"
+            )
         return int(threads)
     # Not every system can say which cores a process may use.
     if hasattr(os, "sched_getaffinity"):
@@ -35,7 +37,7 @@ def on_threads(
     jobs: Iterable[Any],
     warm: bool = False,  # noqa: FBT001, FBT002
 ) -> Iterator[T]:
-    """Do jobs on several threads; give the results in order, few of them ahead.
+    """Do jobs on several threads; yield the results in order, with few jobs ahead.
 
     Unless they are warm, the first one is done before the others, and here: so kernels are
     compiled once, where an interruption ends it.

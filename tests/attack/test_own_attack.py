@@ -55,7 +55,7 @@ FIRST = {
     "frequent_location": (Attack, {}, most_visited),
     "frequent_location_sequence": (Attack, {"ordered": "frequency"}, most_visited),
     "location_sequence": (Attack, {"ordered": "time"}, at_most_visited),
-    "location": (Attack, {"repeated": True}, at_most_visited),
+    "location": (Attack, {"multiset": True}, at_most_visited),
     "frequency": (Frequency, {}, counted),
     "proportion": (Proportion, {}, counted),
 }
@@ -68,12 +68,12 @@ class TestFirst:
     @settings(max_examples=300)
     def test_of_the_most_visited_places_so_many_points_are_known(self, name, rows, first, k):
         kind, attributes, points_of = FIRST[name]
-        found = crowds(rows, odd(kind, first=first, **attributes), k)
+        found = crowds(rows, odd(kind, top_n=first, **attributes), k)
         assert found.to_list() == left(rows, points_of, name, first)
 
     def test_is_the_k_that_is_told(self):
         rows = [(0, 1, 0), (0, 2, 1), (1, 1, 0)]
-        table = incrowd.risk(as_visits(rows), [odd(first=np.int64(3))], [1, 2])
+        table = incrowd.risk(as_visits(rows), [odd(top_n=np.int64(3))], [1, 2])
         assert table["k"].to_list() == [3, 3]
 
 
@@ -90,7 +90,7 @@ class TestCodes:
 
         coded = [(user, place * 7 + time % 7, time) for user, place, time in rows]
         for attributes, same in (
-            ({"repeated": True}, "location"),
+            ({"multiset": True}, "location"),
             ({}, "frequent_location"),
             ({"ordered": "time"}, "location_sequence"),
             ({"ordered": "frequency"}, "frequent_location_sequence"),
@@ -101,15 +101,15 @@ class TestCodes:
     @pytest.mark.parametrize(
         ("codes", "says"),
         [
-            (lambda visits: visits.place[:-1], "codes gives 2 numbers for 3 visits"),
-            (lambda visits: np.tile(visits.place, 2), "codes gives 6 numbers for 3 visits"),
-            (lambda visits: visits.place[:, None], "codes gives 3 numbers for 3 visits"),
-            (lambda _: 5, "codes gives 1 numbers for 3 visits"),
-            (lambda visits: visits.time / 10, "codes gives float64, and must give whole numbers"),
-            (lambda visits: visits.time > 1, "codes gives bool"),
-            (lambda visits: visits.time.astype(str), "whole numbers"),
-            (lambda _: None, "whole numbers"),
-            (lambda visits: visits.time.astype(np.uint64) - np.uint64(9), "beyond 64 bits"),
+            (lambda visits: visits.place[:-1], "codes returned 2 integers for 3 visits"),
+            (lambda visits: np.tile(visits.place, 2), "codes returned 6 integers for 3 visits"),
+            (lambda visits: visits.place[:, None], "codes returned 3 integers for 3 visits"),
+            (lambda _: 5, "codes returned 1 integers for 3 visits"),
+            (lambda visits: visits.time / 10, "codes returned float64; it must return integers"),
+            (lambda visits: visits.time > 1, "codes returned bool"),
+            (lambda visits: visits.time.astype(str), "must return integers"),
+            (lambda _: None, "must return integers"),
+            (lambda visits: visits.time.astype(np.uint64) - np.uint64(9), "below 2"),
         ],
     )
     def test_are_one_whole_number_for_each_visit(self, codes, says):
@@ -118,24 +118,36 @@ class TestCodes:
             crowds([(0, 1, 0), (0, 2, 1), (1, 1, 0)], attack)
 
 
-class TestBetween:
+class TestMatchingRange:
     @pytest.mark.parametrize(
         ("attributes", "says"),
         [
-            ({"between": lambda *_: None}, "three things"),
-            ({"between": lambda _, number, __: (number, number)}, "three things"),
-            ({"between": lambda _, number, __: (number * 0.5, number, 1)}, "gives float64"),
-            ({"between": lambda _, number, __: (number[:1], number, 1)}, "1 numbers for 3 points"),
-            ({"between": lambda _, number, __: (-number, -number, -1)}, "divides by -1"),
-            ({"between": lambda _, number, __: (-number, number, 0)}, "divides by 0"),
+            ({"matching_range": lambda *_: None}, "three things"),
+            ({"matching_range": lambda _, number, __: (number, number)}, "three things"),
             (
-                {"between": lambda _, number, __: (number * 0 + np.iinfo(np.int64).min, number, 1)},
+                {"matching_range": lambda _, number, __: (number * 0.5, number, 1)},
+                "returned float64",
+            ),
+            (
+                {"matching_range": lambda _, number, __: (number[:1], number, 1)},
+                "1 integers for 3 points",
+            ),
+            ({"matching_range": lambda _, number, __: (-number, -number, -1)}, "positive, not -1"),
+            ({"matching_range": lambda _, number, __: (-number, number, 0)}, "positive, not 0"),
+            (
+                {
+                    "matching_range": lambda _, number, __: (
+                        number * 0 + np.iinfo(np.int64).min,
+                        number,
+                        1,
+                    )
+                },
                 "too large",
             ),
-            ({"between": lambda _, number, __: (number, number + 2**62, 1)}, "too large"),
+            ({"matching_range": lambda _, number, __: (number, number + 2**62, 1)}, "too large"),
             (
-                {"between": lambda _, number, __: (number, number + 8, 1), "repeated": True},
-                "with 1",
+                {"matching_range": lambda _, number, __: (number, number + 8, 1), "multiset": True},
+                "low must be at most 1",
             ),
         ],
     )
@@ -144,7 +156,7 @@ class TestBetween:
             crowds([(0, 1, 0), (0, 1, 1), (0, 2, 1), (1, 1, 0)], odd(**attributes))
 
     def test_may_be_one_number_for_all(self):
-        attack = odd(between=lambda _, number, __: (number, number, 1))
+        attack = odd(matching_range=lambda _, number, __: (number, number, 1))
         rows = [(0, 1, 0), (1, 1, 0), (2, 1, 0), (2, 1, 1)]
         assert crowds(rows, attack, 1).to_list() == [2, 2, 1]
 
@@ -157,26 +169,35 @@ class TestWhatDoesNotGoTogether:
     @pytest.mark.parametrize(
         ("attack", "says"),
         [
-            (Bare(), "Bare: it has no name"),
-            (odd(ordered="tiem"), "ordered is 'tiem'; it is 'time' or 'frequency', or empty"),
-            (odd(ordered=True), "ordered is True"),
-            (odd(ordered="time", repeated=True), "ordered does not go with repeated"),
-            (odd(ordered="time", divided=True), "ordered does not go with divided"),
-            (odd(Proportion, ordered="frequency"), "ordered does not go with shared"),
-            (odd(Frequency, ordered="time"), "ordered does not go with a between of its own"),
-            (odd(first=0), "first is 0; it is a whole number from 1 on, or None"),
-            (odd(first=-2), "first is -2"),
-            (odd(first=1.5), "first is 1.5"),
-            (odd(first=True), "first is True"),
-            (odd(first="two"), "first is 'two'"),
-            (odd(Proportion, first=0), "first is 0"),
-            (odd(Proportion, repeated=True), "repeated does not go with shared"),
-            (odd(Location, divided=True), "repeated does not go with divided"),
-            (odd(divided=True), "divided needs a between of its own"),
-            (odd(shared=True), "shared needs a tolerance, as Proportion has"),
-            (odd(shared=True, tolerance=None), "shared needs a tolerance"),
-            (odd(tells=("place", "weather")), "it tells 'place'; there are time, visits, of"),
-            (odd(tells=("time",)), "only a Visit tells the time"),
+            (Bare(), "Bare: it has no name; set one"),
+            (odd(ordered="tiem"), "ordered must be 'time', 'frequency' or empty, not 'tiem'"),
+            (odd(ordered=True), "or empty, not True"),
+            (odd(ordered="time", multiset=True), "ordered cannot be combined with multiset"),
+            (odd(ordered="time", normalised=True), "ordered cannot be combined with normalised"),
+            (
+                odd(Proportion, ordered="frequency"),
+                "ordered cannot be combined with relative_to_top",
+            ),
+            (
+                odd(Frequency, ordered="time"),
+                "ordered cannot be combined with a matching_range of its own",
+            ),
+            (odd(top_n=0), "top_n must be a positive integer or None, not 0"),
+            (odd(top_n=-2), "not -2"),
+            (odd(top_n=1.5), "not 1.5"),
+            (odd(top_n=True), "top_n must be a positive integer or None, not True"),
+            (odd(top_n="two"), "not 'two'"),
+            (odd(Proportion, top_n=0), "top_n must be a positive integer"),
+            (odd(Proportion, multiset=True), "multiset cannot be combined with relative_to_top"),
+            (odd(Location, normalised=True), "multiset cannot be combined with normalised"),
+            (odd(normalised=True), "normalised needs a matching_range of its own"),
+            (odd(relative_to_top=True), "relative_to_top needs a tolerance, as Proportion has"),
+            (odd(relative_to_top=True, tolerance=None), "relative_to_top needs a tolerance"),
+            (
+                odd(known_fields=("place", "weather")),
+                "known_fields has 'place'; it may have time, visits, of",
+            ),
+            (odd(known_fields=("time",)), "only a Visit knows the time"),
         ],
     )
     def test_is_refused_before_anybody_is_attacked(self, attack, says):
@@ -187,15 +208,35 @@ class TestWhatDoesNotGoTogether:
         assert says in str(error.value)
         assert seen == []
 
+    @pytest.mark.parametrize(
+        ("old", "new"),
+        [
+            ({"repeated": True}, "multiset"),
+            ({"divided": True}, "normalised"),
+            ({"shared": True}, "relative_to_top"),
+            ({"first": 2}, "top_n"),
+            ({"tells": ("visits",)}, "known_fields"),
+            ({"between": lambda _, count, __: (count, count, 1)}, "matching_range"),
+        ],
+    )
+    def test_names_of_before_are_refused_with_the_new_one(self, old, new):
+        """Ignored, they would silently make another attack."""
+        [name] = old
+        says = f"odd: the attribute '{name}' is called '{new}' now; rename it in the class"
+        for attack in (odd(**old), type("Heir", (type(odd(**old)),), {})()):
+            with pytest.raises(ArgumentError) as error:
+                crowds([(0, 1, 0), (1, 1, 0)], attack)
+            assert says in str(error.value)
+
     @pytest.mark.parametrize("tolerance", [2, -1, "much"])
     def test_nor_is_a_tolerance_that_is_none(self, tolerance):
         with pytest.raises(ArgumentError, match="tolerance"):
-            crowds([(0, 1, 0)], odd(shared=True, tolerance=tolerance))
+            crowds([(0, 1, 0)], odd(relative_to_top=True, tolerance=tolerance))
 
     def test_shared_needs_nothing_else(self):
         class Sharing(Attack):
             name = "sharing"
-            shared = True
+            relative_to_top = True
             tolerance: ClassVar[str] = "0.1"
 
         rows = [(0, 1, 0), (0, 1, 1), (0, 2, 2), (1, 1, 0), (1, 2, 1), (2, 1, 0)]
@@ -203,6 +244,6 @@ class TestWhatDoesNotGoTogether:
 
     def test_a_visit_of_ones_own_tells_the_time(self):
         found = incrowd.risk(
-            as_visits([(0, 1, 5), (1, 1, 9)]), odd(Visit, tells=("time",)), 1, instances=True
+            as_visits([(0, 1, 5), (1, 1, 9)]), odd(Visit, known_fields=("time",)), 1, instances=True
         )
         assert [point["time"] for (point,) in found["knows"].to_list()] == [5, 9]

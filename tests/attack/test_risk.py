@@ -197,7 +197,7 @@ class Weekday(Attack):
     """Places with days of the week."""
 
     name = "weekday"
-    repeated = True
+    multiset = True
 
     def codes(self, visits):
         return visits.place * 7 + visits.time % 7
@@ -207,10 +207,10 @@ class Both(Proportion):
     """Proportions, and probabilities as well."""
 
     name = "both"
-    divided = True
+    normalised = True
 
-    def between(self, number, total):
-        return Probability(self.tolerance, self.relative).between(number, total)
+    def matching_range(self, number, total):
+        return Probability(self.tolerance, self.relative).matching_range(number, total)
 
 
 class TestAttackOfOnesOwn:
@@ -244,18 +244,18 @@ class TestAttackOfOnesOwn:
         class Odd(Attack):
             name = "odd"
 
-            def between(self, number, total):
+            def matching_range(self, number, total):
                 return number + 1, total * 9, total * 0 + 1
 
-        with pytest.raises(ArgumentError, match="odd: what is known of a person must fit herself"):
+        with pytest.raises(ArgumentError, match="odd: matching_range: what is known of a person"):
             incrowd.risk(paper(), Odd(), 2)
 
     def test_counts_what_is_repeated(self):
         class Half(Weekday):
-            def between(self, number, total):
+            def matching_range(self, number, total):
                 return number * 0 + 1, total * 9, total * 0 + 2
 
-        with pytest.raises(ArgumentError, match="counted, not divided"):
+        with pytest.raises(ArgumentError, match="with multiset the denominator must be 1"):
             incrowd.risk(paper(), Half(), 2)
 
 
@@ -269,7 +269,7 @@ class TestRelative:
             for name, how in zip(names, ({}, {}, {"relative": True}), strict=True)
         ]
         assert found.equals(pl.concat(alone))
-        with pytest.raises(ArgumentError, match="frequency is relative only with a tolerance"):
+        with pytest.raises(ArgumentError, match="frequency: relative needs a tolerance"):
             incrowd.risk(paper(), ["frequency", "home_work"], 2, relative=True)
 
     def test_concerns_all_where_a_tolerance_is_given(self):
@@ -283,41 +283,50 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("how", "says"),
         [
-            ({"k": 0}, "1 point at least"),
-            ({"k": -3}, "1 point at least"),
-            ({"k": 1.5}, "whole number"),
-            ({"k": True}, "whole number"),
-            ({"k": "3"}, "whole number"),
+            ({"k": 0}, "k must be at least 1 (points that the adversary knows), not 0"),
+            ({"k": -3}, "k must be at least 1"),
+            ({"k": 1.5}, "k must be an integer"),
+            ({"k": True}, "k must be an integer"),
+            ({"k": "3"}, "k must be an integer"),
             ({"k": []}, "empty"),
             ({"attack": "locatoin"}, "did you mean 'location'"),
             ({"attack": "xyz"}, "there is no attack 'xyz': location"),
-            ({"attack": []}, "name an attack"),
+            ({"attack": []}, "give at least one attack"),
             ({"attack": [3]}, "not int"),
             ({"attack": "probability", "tolerance": 1.5}, "from 0 to 1"),
             ({"attack": "probability", "tolerance": -0.1}, "from 0 to 1"),
             ({"attack": "proportion", "tolerance": "much"}, "not 'much'"),
             ({"attack": "proportion", "tolerance": float("nan")}, "nan"),
             ({"attack": "proportion", "tolerance": 1e-7}, "six decimals"),
-            ({"attack": "frequency", "relative": True}, "only with a tolerance"),
-            ({"attack": "visit", "precision": 0}, "at least 1 slot"),
-            ({"attack": "visit", "precision": 0.5}, "whole number of slots"),
-            ({"tolerance": 0.1}, "'tolerance' is no setting of location"),
+            ({"attack": "frequency", "relative": True}, "relative needs a tolerance"),
+            ({"attack": "visit", "precision": 0}, "at least 1 time slot"),
+            ({"attack": "visit", "precision": 0.5}, "must be an integer (time slots)"),
+            ({"tolerance": 0.1}, "'tolerance' is not a setting of location"),
             ({"targets": [1, 99, 98]}, "target 99 is not in the data (nor is 1 other)"),
             ({"targets": []}, "targets is empty"),
-            ({"targets": 3}, "several identifiers, like [3]"),
-            ({"targets": "3"}, "several identifiers, like ['3']"),
+            ({"targets": 3}, "a list of identifiers, like [3]"),
+            ({"targets": "3"}, "a list of identifiers, like ['3']"),
             ({"targets": [[3]]}, "target [3] is not in the data"),
             ({"targets": [([],)]}, "is not in the data"),
-            ({"attack": None}, "name an attack, or several: location"),
+            ({"attack": None}, "give at least one attack: location"),
             ({"attack": 3}, "not 3"),
             ({"attack": b"visit"}, "not bytes"),
-            ({"attack": Probability}, "Probability is a class of attacks; Probability() is one"),
-            ({"attack": ["location", Probability]}, "Probability() is one"),
-            ({"k": None}, "whole number"),
-            ({"threads": 0}, "threads is 0; it is a whole number from 1 on"),
-            ({"threads": -1}, "threads is -1"),
-            ({"threads": 1.5}, "threads is 1.5"),
-            ({"threads": True}, "threads is True"),
+            (
+                {"attack": Probability},
+                "Probability is a class; give an instance of it: Probability()",
+            ),
+            ({"attack": ["location", Probability]}, "give an instance of it: Probability()"),
+            ({"k": None}, "k must be an integer"),
+            ({"threads": 0}, "threads must be a positive integer, or None for all cores, not 0"),
+            ({"threads": -1}, "threads must be a positive integer, or None for all cores, not -1"),
+            (
+                {"threads": 1.5},
+                "threads must be a positive integer, or None for all cores, not 1.5",
+            ),
+            (
+                {"threads": True},
+                "threads must be a positive integer, or None for all cores, not True",
+            ),
         ],
     )
     def test_is_refused(self, how, says):
@@ -327,9 +336,11 @@ class TestBadInput:
 
     def test_what_are_no_visits(self):
         data = incrowd.Trajectories.from_boxes({"user": [1], "x0": [0], "y0": [0], "t0": [0]})
-        with pytest.raises(ArgumentError, match=r"incrowd\.visits\(\.\.\.\) gives their Visits"):
+        with pytest.raises(
+            ArgumentError, match=r"not Trajectories; incrowd\.visits\(data\) makes them"
+        ):
             incrowd.risk(data, "location", 2)
-        with pytest.raises(ArgumentError, match="visits are Visits, not a list"):
+        with pytest.raises(ArgumentError, match="visits must be Visits, not list"):
             incrowd.risk([1], "location", 2)
 
     def test_nobody_at_all(self):
@@ -339,5 +350,5 @@ class TestBadInput:
 
     def test_somebody_without_visits(self):
         some = incrowd.Visits(np.array([1]), np.array([1]), np.array([0, 1, 1, 1]))
-        with pytest.raises(InputError, match="user 1 has no visit, nor have 1 others"):
+        with pytest.raises(InputError, match=r"user 1 has no visit \(nor have 1 others\)"):
             incrowd.risk(some, "location", 2)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import incrowd
 import naive
-from incrowd.attack._attacks import named
-from incrowd.attack._risk import Released, prepare
+from incrowd.attack._resolve import named
+from incrowd.attack._risk import IndexedVisits, prepare
 from incrowd.data._visits import Vectors
 from incrowd.errors import ArgumentError
 
@@ -28,14 +28,14 @@ def counted(people):
     """Lay out how often each person was where, as if it had been counted."""
     points = [naive.frequencies(own) for own in people]
     flat = [point for own in points for point in own]
-    released = Released(None, 1)
-    released.places = Vectors(
+    indexed = IndexedVisits(None, 1)
+    indexed.places = Vectors(
         np.array([place for place, _ in flat]),
         np.array([number for _, number in flat]),
         np.cumsum([0, *map(len, points)]),
         np.array([own.total() for own in people]),
     )
-    return released
+    return indexed
 
 
 def crowds(people, attack, k, **how):

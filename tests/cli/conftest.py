@@ -51,7 +51,9 @@ def said(monkeypatch):
     """Note when a command would tell of the compiler: here some kernels are kept, some are not."""
     told = []
     for place in ("_console", "demo"):
-        monkeypatch.setattr(f"incrowd.cli.{place}.say_if_first", lambda *_: told.append("compiler"))
+        monkeypatch.setattr(
+            f"incrowd.cli.{place}.warn_first_compile", lambda *_: told.append("compiler")
+        )
     return told
 
 

@@ -83,8 +83,8 @@ class TestAnonymize:
         assert lines[1] == "people dropped        1 of 41 (2.4%)"
         assert "  k-anonymity   ok  Every record is identical" in out
         assert "  linkage       ok  In 27,500 trials" in out
-        assert "It holds against\n- record linkage" in out
-        assert "It does not hold against\n- attribute inference" in out
+        assert "It protects against\n- record linkage" in out
+        assert "It does not protect against\n- attribute inference" in out
         assert "The release is in release.\nThe private record is who.parquet." in out
         assert (
             lines[-1] == "Verify it again with:  incrowd verify release --original calls.csv "
@@ -120,15 +120,15 @@ class TestAnonymize:
         assert (settings["k"], settings["reshape"], settings["variant"]) == (3, "union", "loose")
 
     def test_thresholds_are_metres_and_minutes(self, anonymize, calls):
-        status, out, err = anonymize("--max-space", 1250, "--max-time", 90, "--slot", 120)
+        status, out, err = anonymize("--max-metres", 1250, "--max-minutes", 90, "--slot", 120)
         assert status == 0
-        assert err == "note: --max-space is taken as 1200 m, which is 12 cells\n"
+        assert err == "note: --max-metres is rounded down to 1200 m (12 cells of the grid)\n"
         settings = read_manifest(calls / "release").settings
         assert (settings["max_space"], settings["max_time"]) == (12, 45)
         assert "samples suppressed    none" not in out
 
     def test_single_samples_may_be_suppressed(self, anonymize, calls):
-        words = ("--max-space", 1000, "--max-time", 60)
+        words = ("--max-metres", 1000, "--max-minutes", 60)
         assert anonymize(*words)[0] == 0
         boxes = read_manifest(calls / "release")
         assert anonymize(*words, "--suppress", "samples", "--overwrite")[0] == 0
@@ -138,7 +138,7 @@ class TestAnonymize:
         assert lost[0] > lost[1] > 0
 
     def test_a_threshold_beyond_everything_suppresses_nothing(self, anonymize):
-        status, out, _ = anonymize("--max-space", "1e300", "--max-time", "1e300")
+        status, out, _ = anonymize("--max-metres", "1e300", "--max-minutes", "1e300")
         assert status == 0
         assert "samples suppressed    none" in out
 
@@ -165,7 +165,7 @@ class TestHelp:
     def test_has_an_example(self, incrowd):
         status, out, _ = incrowd("anonymize", "--help")
         assert status == 0
-        assert "incrowd anonymize cdr.csv --k 2 -o release" in out.split("Example:")[1]
+        assert "incrowd anonymize cdr.csv --k 2 -o release" in out
 
 
 class TestWrongUse:
@@ -176,29 +176,29 @@ class TestWrongUse:
             (["--k", 1], "--k must be at least 2, not 1"),
             (["--k", 0], "--k must be at least 2, not 0"),
             (["--k", -3], "--k must be at least 2, not -3"),
-            (["--max-space", 0], "--max-space must be above 0, not 0"),
-            (["--max-space", -5], "--max-space must be above 0, not -5"),
-            (["--max-space", "nan"], "--max-space must be above 0, not nan"),
-            (["--max-time", 0], "--max-time must be above 0, not 0"),
-            (["--max-time", "inf"], "--max-time must be finite, not inf"),
-            (["--suppress", "samples"], "--suppress samples needs --max-space or --max-time"),
-            (["--max-space", 99], "--max-space 99 m is less than a cell of the grid (100 m)"),
-            (["--max-time", 0.5], "--max-time 0.5 min is less than a slot of the grid (1 min)"),
+            (["--max-metres", 0], "--max-metres must be above 0, not 0"),
+            (["--max-metres", -5], "--max-metres must be above 0, not -5"),
+            (["--max-metres", "nan"], "--max-metres must be above 0, not nan"),
+            (["--max-minutes", 0], "--max-minutes must be above 0, not 0"),
+            (["--max-minutes", "inf"], "--max-minutes must be finite, not inf"),
+            (["--suppress", "samples"], "='samples' needs --max-metres or --max-minutes"),
+            (["--max-metres", 99], "--max-metres must be at least one cell of the grid (100 m)"),
+            (["--max-minutes", 0.5], "--max-minutes must be at least one slot of the grid (1 min)"),
             (["--record", "release/who.parquet"], "the private record must stay outside"),
-            (["--record", "no/who.parquet"], "there is no folder no"),
+            (["--record", "no/who.parquet"], "the folder no does not exist"),
             (["--record", "who.csv"], "name it like who.parquet"),
             (["--checkpoint", "release/journal"], "the checkpoint must stay outside"),
-            (["--checkpoint", "no/journal"], "there is no folder no"),
-            (["-o", "no/release"], "there is no folder no"),
+            (["--checkpoint", "no/journal"], "the folder no does not exist"),
+            (["-o", "no/release"], "the folder no does not exist"),
             (["-o", "calls.csv"], "calls.csv exists already"),
             (["-o", "."], "is no name for a release"),
-            (["--k", 20, "--max-space", 100, "--max-time", 1], "suppression left nothing"),
+            (["--k", 20, "--max-metres", 100, "--max-minutes", 1], "GLOVE left nothing to publish"),
             (["--user", "nobody"], "nobody"),
         ],
     )
-    def test_is_one_message_and_2_and_leaves_nothing(self, anonymize, calls, words, text):
+    def test_is_one_message_and_leaves_nothing(self, anonymize, calls, words, text):
         status, out, err = anonymize(*words)
-        assert (status, out) == (2, "")
+        assert (status, out) == (4 if words == ["--user", "nobody"] else 2, "")
         assert text in err
         assert err.startswith("incrowd: ")
         assert err.count("\n") == 1
@@ -278,7 +278,7 @@ class TestInterrupted:
             patch.setattr("incrowd.evaluate._publish.write_release", interrupted)
             status, out, err = anonymize("--json")
         assert (status, out) == (130, "")
-        assert "interrupted; nothing was left half written" in err
+        assert "interrupted; no incomplete output was left behind" in err
         assert "release.checkpoint keeps what was done: run the same command again" in err
         assert names(calls) == ["calls.csv", "release.checkpoint"]
         status, _, err = anonymize("--json")
@@ -291,7 +291,10 @@ class TestInterrupted:
     def test_before_anything_was_done_keeps_nothing(self, anonymize, calls, monkeypatch):
         monkeypatch.setattr("incrowd.protect._glove.api.glove", interrupted)
         status, _, err = anonymize()
-        assert (status, err) == (130, "incrowd: interrupted; nothing was left half written\n")
+        assert (status, err) == (
+            130,
+            "incrowd: interrupted; no incomplete output was left behind\n",
+        )
         assert names(calls) == ["calls.csv"]
 
     def test_the_checkpoint_can_be_elsewhere(self, anonymize, calls, monkeypatch):
@@ -307,7 +310,7 @@ class TestInterrupted:
         status, out, err = anonymize()
         assert (status, out) == (143, "")
         assert "release.checkpoint keeps what was done" in err
-        assert "interrupted; nothing was left half written" in err
+        assert "interrupted; no incomplete output was left behind" in err
         assert names(calls) == ["calls.csv", "release.checkpoint"]
 
     def test_what_a_killed_run_left_is_told(self, anonymize, calls):

@@ -34,12 +34,12 @@ class TestMethods:
         assert status == 0
         assert [entry.name for entry in tmp_path.iterdir()] == ["release"]
         assert err.count("PRIVACY WARNING") == 1
-        assert "nobody hides" in err
+        assert "have a record that nobody shares" in err
         lines = out.splitlines()
         assert lines[0] == "people                40 of 40 are published"
         assert lines[1].startswith("people alone          ")
         assert "have a record that nobody shares" in lines[1]
-        assert "It does not hold against\n- record linkage" in out
+        assert "It does not protect against\n- record linkage" in out
         assert "crowds of" not in out
         assert "k" not in read_manifest(tmp_path / "release").settings
 
@@ -102,7 +102,7 @@ class TestMethods:
         status, out, err = anonymize(*words)
         assert status == 0
         assert "PRIVACY WARNING: seeded noise can be drawn again" in err
-        assert "It holds against\n- nothing\n" in out
+        assert "It protects against\n- nothing\n" in out
 
     def test_overwrites_only_when_told_to(self, anonymize):
         assert anonymize("--method", "cloak", "--cloak", "60")[0] == 0
@@ -111,7 +111,7 @@ class TestMethods:
 
     def test_one_that_fails_ends_with_the_status_for_no(self, anonymize, monkeypatch, tmp_path):
         monkeypatch.setattr(
-            "incrowd.evaluate._verify.guarantees._inside", lambda edges, *_: edges < 2**31
+            "incrowd.evaluate._verify.promises._off_grid", lambda edges, *_: edges < 2**31
         )
         status, out, err = anonymize("--method", "cloak", "--cloak", "60")
         assert status == 1
@@ -130,7 +130,7 @@ class TestWrongUse:
             ("--epsilon 0.01", "--epsilon belongs to --method geo-i, not to glove"),
             ("--k 2 --at-most 3", "--at-most belongs to --method filter, not to glove"),
             ("--method geo-i --epsilon low --cloak 60", "--cloak belongs to --method cloak"),
-            ("--method generalise --metres 500 --max-time 3", "--max-time belongs to"),
+            ("--method generalise --metres 500 --max-minutes 3", "--max-minutes belongs to"),
             ("--method filter", "--method filter needs --at-most 3"),
             ("--method cloak", "--method cloak needs --cloak 60"),
             ("--method generalise", "needs --metres 1000 or --minutes 60 or both"),
@@ -148,7 +148,7 @@ class TestWrongUse:
             ("--method generalise --metres 50", "50 m is finer than the data"),
             ("--method generalise --metres 250", "250 m is no whole multiple"),
             ("--method filter --at-most 0", "--at-most must be at least 1, not 0"),
-            ("--method filter --at-most 4000", "spatial filtering left nothing"),
+            ("--method filter --at-most 4000", "spatial filtering left nothing to publish"),
         ],
     )  # fmt: skip
     def test_is_said_and_leaves_nothing(self, anonymize, tmp_path, words, says):

@@ -5,10 +5,18 @@ import warnings
 import pytest
 
 from incrowd.cli._app import app
-from incrowd.cli._console import progress, run, say_if_first
-from incrowd.errors import DataWarning, InputError, OutputError, PrivacyWarning
-
-COMMANDS = ["demo", "synth", "describe", "convert", "measure", "attack", "anonymize", "verify"]
+from incrowd.cli._console import progress, run, warn_first_compile
+from incrowd.errors import (
+    ArgumentError,
+    ColumnError,
+    DataWarning,
+    InputError,
+    OutputError,
+    PrivacyWarning,
+    RowError,
+    UnreadableError,
+    VerificationError,
+)
 
 
 def failing(error):
@@ -30,9 +38,21 @@ class TestRun:
     def test_done_is_0(self):
         assert run(lambda: None) == 0
 
-    @pytest.mark.parametrize("error", [InputError("bad"), OutputError("bad"), OSError("bad")])
-    def test_an_error_is_one_message_and_2(self, capsys, error):
-        assert run(failing(error)) == 2
+    @pytest.mark.parametrize(
+        ("error", "status"),
+        [
+            (VerificationError("bad", None), 1),
+            (ArgumentError("bad"), 2),
+            (OutputError("bad"), 2),
+            (OSError("bad"), 2),
+            (InputError("bad"), 4),
+            (UnreadableError("bad"), 4),
+            (ColumnError("bad"), 4),
+            (RowError("bad"), 4),
+        ],
+    )
+    def test_an_error_is_one_message_and_a_status(self, capsys, error, status):
+        assert run(failing(error)) == status
         assert capsys.readouterr() == ("", "incrowd: bad\n")
 
     @pytest.mark.parametrize(("code", "status"), [(0, 0), (1, 1), (None, 2), ("text", 2)])
@@ -99,35 +119,6 @@ class TestProgress:
         ]
 
 
-class TestHelp:
-    @pytest.mark.parametrize("command", COMMANDS)
-    def test_has_an_example(self, command, monkeypatch, capsys):
-        monkeypatch.setattr(sys, "argv", ["incrowd", command, "--help"])
-        assert run(app) == 0
-        assert f"incrowd {command}" in capsys.readouterr().out.split("Example:")[1]
-
-    def test_names_every_command(self, monkeypatch, capsys):
-        monkeypatch.setattr(sys, "argv", ["incrowd", "-h"])
-        assert run(app) == 0
-        out = capsys.readouterr().out
-        assert all(command in out for command in COMMANDS)
-
-    @pytest.mark.parametrize(
-        "words", [["--help"], ["describe", "--help"], ["verify", "--help"], ["--version"]]
-    )
-    def test_answers_without_loading_anything_heavy(self, words):
-        code = (
-            "import sys; from incrowd.cli._app import app; from incrowd.cli._console import run;"
-            f"sys.argv = ['incrowd', *{words}]; status = run(app);"
-            "heavy = {'numpy', 'duckdb', 'polars', 'pyarrow', 'numba', 'pyproj', 'pandas'};"
-            "print('loaded', sorted(heavy & set(sys.modules)), status)"
-        )
-        done = subprocess.run(  # noqa: S603
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        )
-        assert done.stdout.splitlines()[-1] == "loaded [] 0"
-
-
 class TestWrongUse:
     @pytest.mark.parametrize(
         "words",
@@ -151,11 +142,11 @@ class TestWrongUse:
         assert err
 
 
-class TestSayIfFirst:
+class TestWarnFirstCompile:
     @pytest.mark.parametrize("kept", [True, False])
     def test_tells_of_the_compiler_only_when_it_runs(self, capsys, monkeypatch, kept):
         monkeypatch.setattr("incrowd._numba.is_cached", lambda _: kept)
-        say_if_first()
+        warn_first_compile()
         assert ("compiled" in capsys.readouterr().err) is not kept
 
     def test_finds_what_is_kept(self):
@@ -168,20 +159,48 @@ class TestSayIfFirst:
         assert not is_cached(never)
 
 
-class TestToldToEnd:
+class TestInterruptedWhileLoading:
+    def test_is_130_and_one_message(self):
+        code = (
+            "import sys\n"
+            "import incrowd.cli\n"
+            "class Interrupted:\n"
+            "    def find_spec(self, name, *rest):\n"
+            "        if name == 'incrowd.cli._app':\n"
+            "            raise KeyboardInterrupt\n"
+            "sys.meta_path.insert(0, Interrupted())\n"
+            "incrowd.cli.main()\n"
+        )
+        words = [sys.executable, "-c", code]
+        done = subprocess.run(words, check=False, capture_output=True, text=True)  # noqa: S603
+        assert (done.returncode, done.stdout) == (130, "")
+        assert done.stderr == "incrowd: interrupted\n"
+
+    def test_nothing_heavy_is_loaded_before(self):
+        code = (
+            "import sys; before = set(sys.modules); import incrowd.cli;"
+            "print(sorted(name for name in set(sys.modules) - before if 'incrowd' in name))"
+        )
+        words = [sys.executable, "-c", code]
+        done = subprocess.run(words, check=True, capture_output=True, text=True)  # noqa: S603
+        assert done.stdout == "['incrowd', 'incrowd._lazy', 'incrowd._version', 'incrowd.cli']\n"
+
+
+class TestTerminated:
     def test_is_143_and_cleaned_up(self):
         code = (
             "import os, signal\n"
             "import incrowd.cli as cli\n"
+            "import incrowd.cli._app as commands\n"
             "def app():\n"
             "    try:\n"
             "        os.kill(os.getpid(), signal.SIGTERM)\n"
             "    finally:\n"
             "        print('cleaned up')\n"
-            "cli.app = app\n"
+            "commands.app = app\n"
             "cli.main()\n"
         )
         words = [sys.executable, "-c", code]
         done = subprocess.run(words, check=False, capture_output=True, text=True)  # noqa: S603
         assert (done.returncode, done.stdout) == (143, "cleaned up\n")
-        assert done.stderr == "incrowd: interrupted; nothing was left half written\n"
+        assert done.stderr == "incrowd: terminated; no incomplete output was left behind\n"

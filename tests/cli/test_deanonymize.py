@@ -43,7 +43,7 @@ def three(tmp_path):
 
 class TestDeanonymize:
     def test_says_who_is_recognised_and_what_it_means(self, incrowd, three):
-        words = ("--place", "antenna", "--train", "0.5", "--n", "4")
+        words = ("--place", "antenna", "--train", "0.5", "--top-places", "4")
         status, out, err = incrowd("deanonymize", three, *words)
         assert (status, err) == (0, "")
         lines = out.splitlines()
@@ -64,12 +64,12 @@ class TestDeanonymize:
         assert "markov knows  how often" in out
 
     def test_shows_some_n_and_the_last(self, incrowd, three):
-        words = ("--place", "antenna", "--attacker", "top", "--n", "7")
+        words = ("--place", "antenna", "--attacker", "top", "--top-places", "7")
         lines = incrowd("deanonymize", three, *words)[1].splitlines()
         assert [line.split()[-5] for line in lines[4:9]] == ["1", "2", "3", "5", "7"]
 
     def test_figures_are_those_of_the_library(self, incrowd, city):
-        words = ("--train", "0.6", "--n", "9", "--slot-minutes", "120", "--json")
+        words = ("--train", "0.6", "--top-places", "9", "--time-bin", "120", "--json")
         status, out, _ = incrowd("deanonymize", city, *words)
         found = json.loads(out)
         visits = library.visits(library.read(city))
@@ -80,14 +80,14 @@ class TestDeanonymize:
         assert found["without_transitions"] == wanted.without_transitions
 
     def test_takes_an_hour_unless_slots_are_longer(self, incrowd, city):
-        words = ("deanonymize", city, "--n", "1", "--attacker", "top", "--json")
+        words = ("deanonymize", city, "--top-places", "1", "--attacker", "top", "--json")
         assert json.loads(incrowd(*words)[1])["slot_s"] == 3600
         assert json.loads(incrowd(*words, "--slot", "86400")[1])["slot_s"] == 86400
 
     @pytest.mark.parametrize("name", ["who.csv", "who.parquet"])
     def test_writes_who_was_taken_for_whom_and_warns(self, incrowd, three, tmp_path, name):
         output = tmp_path / name
-        words = ("--place", "antenna", "--train", "0.5", "--n", "4", "-o", output)
+        words = ("--place", "antenna", "--train", "0.5", "--top-places", "4", "-o", output)
         status, _, err = incrowd("deanonymize", three, *words)
         assert status == 0
         assert f"wrote 18 rows to {output}" in err
@@ -106,7 +106,7 @@ class TestDeanonymize:
         words = ("deanonymize", three, "--place", "antenna", "-o", output)
         assert incrowd(*words)[0] == 2
         assert output.read_text() == "mine"
-        assert incrowd(*words, "--force")[0] == 0
+        assert incrowd(*words, "--overwrite")[0] == 0
 
 
 class TestAgainst:
@@ -114,7 +114,7 @@ class TestAgainst:
         # The places of the second are named in another order; eve is in the first only.
         one = calls(tmp_path / "one.csv", {"eve": "AA", "ann": "AAB", "bob": "CCD"})
         two = calls(tmp_path / "two.csv", {"bob": "DCC", "ann": "BAA"})
-        words = ("--place", "antenna", "--whole", "--json", "--n", "2")
+        words = ("--place", "antenna", "--no-split", "--json", "--top-places", "2")
         found = json.loads(incrowd("deanonymize", one, "--against", two, *words)[1])
         assert found["people"] == 2
         assert found["excluded"]["only in the visits"] == 1
@@ -133,14 +133,14 @@ class TestAgainst:
             (tmp_path / name).write_text("\n".join(["user,timestamp,lat,lon", *lines]) + "\n")
             paths.append(tmp_path / name)
         assert library.read(paths[0]).frame.crs != library.read(paths[1]).frame.crs
-        words = ("--whole", "--json", "--n", "2")
+        words = ("--no-split", "--json", "--top-places", "2")
         found = json.loads(incrowd("deanonymize", paths[0], "--against", paths[1], *words)[1])
         assert found["excluded"]["only in what is known"] == 1
         assert {row["recall"] for row in found["recognised"]} == {1.0}
 
     def test_says_so(self, incrowd, three):
         words = ("--place", "antenna", "--against", three)
-        whole = incrowd("deanonymize", three, *words, "--whole")[1]
+        whole = incrowd("deanonymize", three, *words, "--no-split")[1]
         assert "Somebody who has the other dataset, with names, looks at this one" in whole
         part = " ".join(incrowd("deanonymize", three, *words)[1].split())
         assert "has the first 70 % of each record of the other dataset" in part
@@ -164,7 +164,7 @@ def releases(city, tmp_path_factory):
 
 @pytest.mark.filterwarnings("ignore::incrowd.errors.PrivacyWarning")
 class TestRelease:
-    WORDS = ("--whole", "--n", "3", "--json")
+    WORDS = ("--no-split", "--top-places", "3", "--json")
 
     def test_a_k_anonymous_one_yields_no_match(self, incrowd, city, releases):
         release, record = releases["glove"]
@@ -174,9 +174,9 @@ class TestRelease:
             found = json.loads(out)
             assert (status, err, found["people"], found["sharing_a_record"]) == (0, "", 40, 40)
             assert {row["matched"] for row in found["recognised"]} == {0}
-        found = json.loads(incrowd("deanonymize", release, "--n", "3", "--json")[1])
+        found = json.loads(incrowd("deanonymize", release, "--top-places", "3", "--json")[1])
         assert {row["matched"] for row in found["recognised"]} == {0}
-        out = incrowd("deanonymize", release, "--n", "3")[1]
+        out = incrowd("deanonymize", release, "--top-places", "3")[1]
         assert "  in crowds           40  (share their published record: no match)" in out
 
     @pytest.mark.parametrize("name", ["cloak", "geo-i"])
@@ -190,19 +190,19 @@ class TestRelease:
             assert max(row["correct"] for row in found["recognised"]) > 0
 
     def test_figures_are_those_of_the_library(self, incrowd, city, releases):
-        from incrowd.evaluate._comparison import as_cells, of_files, two_sides
+        from incrowd.evaluate._comparison import as_cells, compared_datasets, of_files
 
         release, record = releases["cloak"]
-        words = ("--record", record, "--n", "3", "--json", "--slot-minutes", "120")
+        words = ("--record", record, "--top-places", "3", "--json", "--time-bin", "120")
         found = json.loads(incrowd("deanonymize", release, "--against", city, *words)[1])
         pair = of_files(release, lambda frame: library.read(city, frame=frame), record)
-        visits, known = as_cells(*(side.data for side in reversed(two_sides(pair))))
+        visits, known = as_cells(*(side.data for side in reversed(compared_datasets(pair))))
         wanted = deanonymize(visits, known=known, n=range(1, 4), precision=120)
         assert found["recognised"] == wanted.table.drop("people").to_dicts()
 
     def test_names_are_those_of_the_original(self, incrowd, city, releases, tmp_path):
         release, record = releases["geo-i"]
-        words = ("--against", city, "--record", record, "--attacker", "markov", "--whole")
+        words = ("--against", city, "--record", record, "--attacker", "markov", "--no-split")
         output = tmp_path / "who.csv"
         _, out, _ = incrowd("deanonymize", release, *words, "-o", output)
         users = {str(user) for user in library.read(city).people}
@@ -223,7 +223,7 @@ class TestRelease:
 
     def test_places_may_be_where_people_stayed(self, incrowd, city, releases):
         release, record = releases["geo-i"]
-        words = ("--against", city, "--record", record, "--pois", "--gap", "600", *self.WORDS)
+        words = ("--against", city, "--record", record, "--pois", "--max-gap", "600", *self.WORDS)
         status, out, _ = incrowd("deanonymize", release, *words)
         assert status == 0
         assert json.loads(out)["everybody"] == 40
@@ -232,16 +232,19 @@ class TestRelease:
         release, record = releases["geo-i"]
         sensors = sensed(tmp_path / "sensors.csv", "05")
         cases = [
-            ((release, "--against", city), "--record FILE tells who is who"),
-            ((city, "--against", release), "--record FILE tells who is who"),
-            ((city, "--record", record), "there is none at"),
-            ((city, "--against", city, "--record", record), "there is none at"),
+            ((release, "--against", city), "with --record FILE"),
+            ((city, "--against", release), "with --record FILE"),
+            ((city, "--record", record), "--record needs a release"),
+            ((city, "--against", city, "--record", record), "are none; leave --record out"),
             ((release, "--record", record), "--record needs --against"),
-            ((release, "--against", release, "--record", record), "both are releases"),
+            ((release, "--against", release, "--record", record), "are both releases"),
             ((release, "--against", city, "--record", releases["cloak"][1]), "another one"),
-            ((release, "--against", city, "--record", record, "--by-name"), "names no places"),
-            ((release, "--against", sensors, "--record", record), "choose one of gps, gsm, wifi"),
-            ((release, "--against", f"gsm={sensors}", "--record", record), "choose one of gsm"),
+            ((release, "--against", city, "--record", record, "--by-name"), "has no place names"),
+            (
+                (release, "--against", sensors, "--record", record),
+                "several sensors (gps, gsm, wifi)",
+            ),
+            ((release, "--against", f"gsm={sensors}", "--record", record), "like --sensor gsm"),
         ]
         for words, says in cases:
             status, out, err = incrowd("deanonymize", *words)
@@ -253,7 +256,7 @@ class TestHelp:
     def test_has_an_example(self, incrowd):
         status, out, _ = incrowd("deanonymize", "--help")
         assert status == 0
-        assert "incrowd deanonymize cdr.csv --train 0.7" in out.split("Example:")[1]
+        assert "incrowd deanonymize cdr.csv --train 0.7" in out
 
 
 class TestWrongUse:
@@ -264,19 +267,18 @@ class TestWrongUse:
             (["--train", "x"], "the share must be a number between 0 and 1, not 'x'"),
             (["--attacker", "tops"], "there is no attacker 'tops'; did you mean 'top'?"),
             (["--attacker", ","], "name an attacker, or several: top, tfidf, markov"),
-            (["--slot-minutes", "0.5"], "--slot-minutes 0.5 min is less than a slot"),
-            (["--whole"], "--whole needs --against"),
+            (["--time-bin", "0.5"], "--time-bin must be at least one slot of the grid"),
+            (["--no-split"], "--no-split needs --against"),
             (["-o", "who.txt"], "must end in"),
             (["--against", "none.csv"], "none.csv"),
             (["--train", "0.01"], "nobody is left to be recognised: 4 nothing to train on"),
         ],
     )
-    def test_is_one_message_and_2_and_leaves_nothing(
-        self, incrowd, three, monkeypatch, words, text
-    ):
+    def test_is_one_message_and_leaves_nothing(self, incrowd, three, monkeypatch, words, text):
         monkeypatch.chdir(three.parent)
         status, out, err = incrowd("deanonymize", "calls.csv", "--place", "antenna", *words)
-        assert (status, out) == (2, "")
+        bad_data = words in (["--against", "none.csv"], ["--train", "0.01"])
+        assert (status, out) == (4 if bad_data else 2, "")
         assert err.startswith("incrowd: ")
         assert text in err
         assert err.count("\n") == 1
@@ -284,7 +286,7 @@ class TestWrongUse:
 
     def test_takes_sensors_one_by_one(self, incrowd, tmp_path):
         file = sensed(tmp_path / "sensors.csv", "05")
-        words = ("--n", "1", "--attacker", "top")
+        words = ("--top-places", "1", "--attacker", "top")
         status, out, err = incrowd("deanonymize", file, *words, "--json")
         found = json.loads(out)
         assert (status, err) == (0, "")
@@ -300,7 +302,16 @@ class TestWrongUse:
 class TestSensors:
     def test_learns_from_another_dataset_sensor_by_sensor(self, incrowd, tmp_path):
         paths = [sensed(tmp_path / f"{day}.csv", day) for day in ("05", "06")]
-        words = ("--n", "1", "--attacker", "top", "--whole", "--json", "--against", paths[1])
+        words = (
+            "--top-places",
+            "1",
+            "--attacker",
+            "top",
+            "--no-split",
+            "--json",
+            "--against",
+            paths[1],
+        )
         status, out, err = incrowd("deanonymize", paths[0], *words)
         found = json.loads(out)
         assert (status, err) == (0, "")
@@ -313,7 +324,7 @@ class TestSensors:
         one, two = (sensed(tmp_path / f"{day}.csv", day) for day in ("05", "06"))
         two.write_text("\n".join(x for x in two.read_text().split("\n") if ",gsm," not in x))
         status, _, err = incrowd("deanonymize", one, "--against", two)
-        assert status == 2
+        assert status == 4
         assert "there is no sensor 'gsm'; found: gps, wifi" in err
 
     def test_one_file_a_sensor_is_the_same(self, incrowd, tmp_path):
@@ -323,8 +334,8 @@ class TestSensors:
             own = tmp_path / f"{name}.csv"
             rows.filter(sensor=name).drop("sensor").write_csv(own)
             files.append(f"{name}={own}")
-        words = ("--n", "2", "--json")
+        words = ("--top-places", "2", "--json")
         assert incrowd("deanonymize", *files, *words) == incrowd("deanonymize", file, *words)
         known = [word for one in files for word in ("--against", one)]
-        status, out, _ = incrowd("deanonymize", *files, *known, "--whole", *words)
+        status, out, _ = incrowd("deanonymize", *files, *known, "--no-split", *words)
         assert (status, list(json.loads(out))) == (0, ["gps", "gsm", "wifi"])

@@ -59,7 +59,7 @@ class TestDemo:
 
     def test_compiles_on_another_core_the_first_time(self, incrowd, tmp_path, monkeypatch):
         steps = []
-        monkeypatch.setattr("incrowd.cli.demo.say_if_first", lambda: True)
+        monkeypatch.setattr("incrowd.cli.demo.warn_first_compile", lambda: True)
         monkeypatch.setattr(
             "incrowd.report._warmup.begin",
             lambda: steps.append("begun") or (lambda: steps.append("waited")),

@@ -40,30 +40,30 @@ class TestDescribe:
             "spilled": False,
         }  # fmt: skip
 
-    def test_too_many_bad_rows_are_2(self, incrowd, calls):
+    def test_too_many_bad_rows_are_4(self, incrowd, calls):
         status, out, err = incrowd("describe", calls)
-        assert (status, out) == (2, "")
+        assert (status, out) == (4, "")
         assert "1 of 4 rows (25.0 %) cannot be used, more than the 5 % allowed" in err
 
-    def test_strict_names_the_first_bad_row(self, incrowd, calls):
-        status, _, err = incrowd("describe", calls, "--strict")
+    def test_the_first_bad_row_is_named(self, incrowd, calls):
+        status, _, err = incrowd("describe", calls, "--fail-on-bad-row")
         assert (status, err) == (
-            2, "incrowd: calls.csv, line 5: time not understood: timestamp=noon\n",
+            4, "incrowd: calls.csv, line 5: time not understood: timestamp=noon\n",
         )  # fmt: skip
 
     def test_a_part_can_be_taken(self, incrowd, calls):
         options = (*PARIS, "--json", "--from", "2012-10-28T08:00Z")
         assert json.loads(incrowd("describe", calls, *options)[1])["people"] == 1
 
-    def test_nothing_left_is_2(self, incrowd, calls):
+    def test_nothing_left_is_4(self, incrowd, calls):
         status, out, err = incrowd("describe", calls, *PARIS, "--from", "2020-01-01")
-        assert (status, out) == (2, "")
+        assert (status, out) == (4, "")
         assert "nothing" in err
 
     def test_columns_and_grid_can_be_told(self, incrowd, tmp_path):
         (tmp_path / "x.txt").write_text("7|05.03.2012|652000|6862000\n")
         status, out, _ = incrowd(
-            "describe", tmp_path / "x.txt", "--names", "who,day,east,north", "--user", "who",
+            "describe", tmp_path / "x.txt", "--column-names", "who,day,east,north", "--user", "who",
             "--time", "day", "--x", "east", "--y", "north", "--crs", "EPSG:2154", "--cell", "50",
             "--slot", "3600", "--time-format", "%d.%m.%Y", "--separator", "|", "--json",
         )  # fmt: skip

@@ -45,19 +45,19 @@ class TestEvaluate:
         assert lines[0] == "How accurate it is"
         assert "people                40 of 40 (100.0%) are published" in lines
         assert "samples lost          none of" in out
-        assert "Person by person (40 compared), in the release and in truth" in lines
-        for name in ("centre of all", "home (22 to 6 h)", "work (9 to 17 h)", "area of the hull"):
+        assert "Each person in the release beside the original (40 compared)" in lines
+        for name in ("centre of mass", "home (22 to 6 h)", "work (9 to 17 h)", "convex hull area"):
             assert any(line.startswith(name) for line in lines)
         assert "square of 5 km" in " ".join(out.split())
         assert "UTC" not in out
         assert max(map(len, lines)) <= 100
 
     def test_without_the_record_says_what_cannot_be_told(self, incrowd, beside):
-        status, out, _ = incrowd("evaluate", *beside[:3], "--grid", 1)
+        status, out, _ = incrowd("evaluate", *beside[:3], "--tile-km", 1)
         assert status == 0
-        assert "Person by person" not in out
+        assert "Each person" not in out
         assert "samples lost" not in out
-        assert "needs the private record of who became whom" in " ".join(out.split())
+        assert "need the private record of who became whom" in " ".join(out.split())
         assert "Hours are UTC" in out
         assert "square of 1 km" in " ".join(out.split())
 
@@ -75,7 +75,15 @@ class TestEvaluate:
     def test_gives_everything_to_machines_and_to_a_file(self, incrowd, beside, tmp_path):
         file = tmp_path / "found.json"
         status, out, err = incrowd(
-            "evaluate", *beside, "--json", "-o", file, "--local", "Europe/Paris", "--least", 3
+            "evaluate",
+            *beside,
+            "--json",
+            "-o",
+            file,
+            "--local-tz",
+            "Europe/Paris",
+            "--min-people",
+            3,
         )
         assert status == 0
         assert str(file) in err
@@ -87,7 +95,7 @@ class TestEvaluate:
         status, _, err = incrowd("evaluate", *beside, "-o", file)
         assert status == 2
         assert "exists already" in err
-        assert incrowd("evaluate", *beside, "-o", file, "--force")[0] == 0
+        assert incrowd("evaluate", *beside, "-o", file, "--overwrite")[0] == 0
 
     def test_no_identifier_is_told(self, incrowd, beside, city):
         _, out, _ = incrowd("evaluate", *beside, "--json")
@@ -99,9 +107,9 @@ class TestEvaluate:
         ("words", "says"),
         [
             (["--tz", "Mars"], "unknown time zone 'Mars'"),
-            (["--local", "Mars"], "unknown time zone 'Mars'"),
-            (["--grid", 0.01], "finer than the cells"),
-            (["--least", 0], "least is 0"),
+            (["--local-tz", "Mars"], "unknown time zone 'Mars'"),
+            (["--tile-km", 0.01], "finer than the cells"),
+            (["--min-people", 0], "least is 0"),
             (["--cell", 50], "does not lie on the grid of the release"),
         ],
     )
@@ -122,49 +130,49 @@ class TestEvaluate:
         assert status == 2
         assert "belongs to another one" in err
 
-    def test_what_is_no_release_is_2(self, incrowd, tmp_path):
+    def test_what_is_no_release_is_4(self, incrowd, tmp_path):
         status, _, err = incrowd("evaluate", tmp_path)
-        assert status == 2
+        assert status == 4
         assert "is no release" in err
-        assert incrowd("evaluate", tmp_path / "missing")[0] == 2
+        assert incrowd("evaluate", tmp_path / "missing")[0] == 4
 
-    def test_a_release_of_another_version_is_2(self, incrowd, release, tmp_path):
+    def test_a_release_of_another_version_is_4(self, incrowd, release, tmp_path):
         release = shutil.copytree(release, tmp_path / "other")
         manifest = json.loads((release / "manifest.json").read_text("utf-8"))
         (release / "manifest.json").write_text(json.dumps(manifest | {"version": 99}), "utf-8")
         status, _, err = incrowd("evaluate", release)
-        assert status == 2
+        assert status == 4
         assert "version 99" in err
 
-    def test_a_changed_file_is_2(self, incrowd, release, tmp_path, city):
+    def test_a_changed_file_is_4(self, incrowd, release, tmp_path, city):
         release = shutil.copytree(release, tmp_path / "other")
         (release / "trajectories.parquet").write_bytes(b"")
         status, _, err = incrowd("evaluate", release, "--original", city)
-        assert status == 2
+        assert status == 4
         assert "is not the file that was released" in err
 
     def test_one_person_with_one_sample(self, incrowd, tmp_path):
         calls = tmp_path / "calls.csv"
         calls.write_text("user,timestamp,lat,lon\n7,2012-03-05 07:31,5.3364,-4.0267\n", "utf-8")
         data = library.read(calls)
-        with pytest.warns(PrivacyWarning, match="nobody hides 1 of 1 people"):
+        with pytest.warns(PrivacyWarning, match="1 of 1 people have a record"):
             release = publish(tmp_path, data, data, [0])
         words = [release, "--original", calls, "--record", tmp_path / "who.parquet"]
         status, out, _ = incrowd("evaluate", *words)
         assert status == 0
-        assert "Person by person (1 compared)" in out
-        assert "way travelled" in out
+        assert "beside the original (1 compared)" in out
+        assert "travel distance" in out
         assert incrowd("evaluate", *words, "--json")[0] == 0
         assert incrowd("evaluate", release)[0] == 0
 
-    def test_nothing_published_is_2(self, incrowd, release, tmp_path, city, monkeypatch):
+    def test_nothing_published_is_4(self, incrowd, release, tmp_path, city, monkeypatch):
         release = shutil.copytree(release, tmp_path / "other")
         rows = release / "trajectories.parquet"
         pq.write_table(pq.read_table(rows).slice(0, 0), rows)
         monkeypatch.setattr("incrowd.data._manifest._check_seals", lambda *_: None)
         for words in ([], ["--original", city]):
             status, out, err = incrowd("evaluate", release, *words)
-            assert (status, out) == (2, "")
+            assert (status, out) == (4, "")
             assert "has no rows" in err
 
     def test_help_has_an_example(self, incrowd):

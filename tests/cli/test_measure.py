@@ -24,7 +24,7 @@ class TestMeasure:
         lines = out.splitlines()
         assert lines[0] == "people                40"
         assert lines[3].split() == [
-            "k-gap", "mean", "median", "quarter", "3", "quarters", "80", "%", "most",
+            "k-gap", "mean", "Q1", "median", "Q3", "p80", "max",
         ]  # fmt: skip
         assert lines[4].startswith("k = 2  ")
         assert "would have to grow by 20 km and 8 h or more" in " ".join(lines)
@@ -81,14 +81,14 @@ class TestMeasure:
         output.write_text("mine")
         assert incrowd("measure", twins, "-o", output)[0] == 2
         assert output.read_text() == "mine"
-        assert incrowd("measure", twins, "-o", output, "--force")[0] == 0
+        assert incrowd("measure", twins, "-o", output, "--overwrite")[0] == 0
 
 
 class TestHelp:
     def test_has_an_example(self, incrowd):
         status, out, _ = incrowd("measure", "--help")
         assert status == 0
-        assert "incrowd measure cdr.csv --k 2,5,10" in out.split("Example:")[1]
+        assert "incrowd measure cdr.csv --k 2,5,10" in out
         assert "--curve" in out
         assert "--generalise" in out
 
@@ -147,14 +147,14 @@ class TestWrongUse:
     @pytest.mark.parametrize(
         ("words", "text"),
         [
-            (["--k", "x"], "--k takes whole numbers separated by commas, like 2,5,10, not 'x'"),
-            (["--k", "2,"], "--k takes whole numbers"),
-            (["--k", "2.5"], "--k takes whole numbers"),
-            (["--k", "1"], "k must be a whole number from 2"),
-            (["--k", "2,0"], "k must be a whole number from 2"),
+            (["--k", "x"], "--k must be integers separated by commas, like 2,5,10, not 'x'"),
+            (["--k", "2,"], "--k must be integers"),
+            (["--k", "2.5"], "--k must be integers"),
+            (["--k", "1"], "k must be an integer from 2"),
+            (["--k", "2,0"], "k must be an integer from 2"),
             (["--k", "5"], "a crowd of 5 needs as many people, but there are 4"),
             (["-o", "gaps.txt"], "must end in"),
-            (["-o", "no/gaps.csv"], "there is no folder no"),
+            (["-o", "no/gaps.csv"], "the folder no does not exist"),
         ],
     )
     def test_is_one_message_and_2_and_leaves_nothing(

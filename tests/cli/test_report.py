@@ -39,13 +39,13 @@ def release(made, tmp_path):
 def beside(made, release):
     """Name the original, the record and the k-gaps."""
     original = ["--original", made / "town.parquet"]
-    return [release, *original, "--record", made / "who.parquet", "--gaps", made / "gaps.csv"]
+    return [release, *original, "--record", made / "who.parquet", "--k-gaps", made / "gaps.csv"]
 
 
 class TestReport:
     def test_puts_a_page_into_the_release_twice_and_it_stays_whole(self, incrowd, release):
         for title in ("first", "second"):
-            status, out, err = incrowd("report", release, "--targets", 5, "--title", title)
+            status, out, err = incrowd("report", release, "--attack-sample", 5, "--title", title)
             assert (status, err) == (0, "")
             assert out.startswith("This release may be shared with conditions:")
             assert out.endswith(f"\nThe report is in {release / 'report.html'}.\n")
@@ -55,7 +55,7 @@ class TestReport:
 
     def test_beside_the_original_for_machines(self, incrowd, beside, release):
         status, out, _ = incrowd(
-            "report", *beside, "--json", "--targets", 5, "--local", "Asia/Tokyo"
+            "report", *beside, "--json", "--attack-sample", 5, "--local-tz", "Asia/Tokyo"
         )
         found = json.loads(out)
         assert status == 0
@@ -68,7 +68,7 @@ class TestReport:
 
     def test_figures(self, incrowd, release, tmp_path):
         status, out, err = incrowd(
-            "report", release, "--targets", 5, "--figures", tmp_path / "figures",
+            "report", release, "--attack-sample", 5, "--figures", tmp_path / "figures",
             "-o", tmp_path / "page.html",
         )  # fmt: skip
         assert status == 0
@@ -79,7 +79,7 @@ class TestReport:
         assert f"The report is in {tmp_path / 'page.html'}." in out
 
     def test_a_hostile_title_is_text(self, incrowd, release):
-        assert incrowd("report", release, "--targets", 5, "--title", EVIL)[0] == 0
+        assert incrowd("report", release, "--attack-sample", 5, "--title", EVIL)[0] == 0
         page = (release / "report.html").read_text()
         assert EVIL not in page
         assert "&lt;script&gt;window.hacked=1&lt;/script&gt;" in page
@@ -105,39 +105,39 @@ class TestNo:
     def test_another_mechanism_is_1(self, incrowd, made, tmp_path):
         words = ["--method", "cloak", "--cloak", 60, "-o", tmp_path / "cloaked"]
         assert incrowd("anonymize", made / "town.parquet", *words)[0] == 0
-        status, out, _ = incrowd("report", tmp_path / "cloaked", "--targets", 5)
+        status, out, _ = incrowd("report", tmp_path / "cloaked", "--attack-sample", 5)
         assert status == 1
         assert "as anonymous" in out
 
 
 class TestWrongUse:
-    def refused(self, incrowd, *words):
-        status, out, err = incrowd("report", *words)
-        assert (status, out) == (2, "")
+    def refused(self, incrowd, *words, status=2):
+        found, out, err = incrowd("report", *words)
+        assert (found, out) == (status, "")
         assert "Traceback" not in err
         return " ".join(err.split())
 
     def test_no_release(self, incrowd, tmp_path):
-        assert "is no release" in self.refused(incrowd, tmp_path)
-        assert "is no release" in self.refused(incrowd, tmp_path / "none")
+        assert "is no release" in self.refused(incrowd, tmp_path, status=4)
+        assert "is no release" in self.refused(incrowd, tmp_path / "none", status=4)
 
     def test_another_version(self, incrowd, release):
         text = (release / "manifest.json").read_text()
         (release / "manifest.json").write_text(text.replace('"version": 1,', '"version": 99,'))
-        assert "version 99" in self.refused(incrowd, release)
+        assert "version 99" in self.refused(incrowd, release, status=4)
 
     def test_a_file_that_is_there_is_not_replaced_unless_asked(self, incrowd, release, tmp_path):
         (tmp_path / "mine.html").write_text("mine")
-        words = [release, "--targets", 5, "-o", tmp_path / "mine.html"]
+        words = [release, "--attack-sample", 5, "-o", tmp_path / "mine.html"]
         assert "exists already" in self.refused(incrowd, *words)
         assert (tmp_path / "mine.html").read_text() == "mine"
-        assert incrowd("report", *words, "--force")[0] == 0
+        assert incrowd("report", *words, "--overwrite")[0] == 0
         assert (tmp_path / "mine.html").read_text().startswith("<!doctype html>")
 
     def test_a_folder_of_figures_that_is_there(self, incrowd, release, tmp_path):
         (tmp_path / "figures").mkdir()
         assert "exists already" in self.refused(
-            incrowd, release, "--figures", tmp_path / "figures", "--force"
+            incrowd, release, "--figures", tmp_path / "figures", "--overwrite"
         )
         assert list((tmp_path / "figures").iterdir()) == []
         assert not (release / "report.html").exists()
@@ -158,18 +158,18 @@ class TestWrongUse:
         who.write_parquet(tmp_path / "other.parquet")
         assert "belongs to another" in self.refused(
             incrowd, release, "--original", made / "town.parquet",
-            "--record", tmp_path / "other.parquet", "--targets", 5,
+            "--record", tmp_path / "other.parquet", "--attack-sample", 5,
         )  # fmt: skip
         assert not (release / "report.html").exists()
 
     def test_gaps_of_other_data(self, incrowd, made, release, tmp_path):
         pl.read_csv(made / "gaps.csv").head(3).write_csv(tmp_path / "gaps.csv")
         original = ["--original", made / "town.parquet"]
-        words = [release, *original, "--gaps", tmp_path / "gaps.csv", "--targets", 5]
-        assert "it is of other data" in self.refused(incrowd, *words)
+        words = [release, *original, "--k-gaps", tmp_path / "gaps.csv", "--attack-sample", 5]
+        assert "it is of other data" in self.refused(incrowd, *words, status=4)
 
     def test_a_zone_that_nobody_knows(self, incrowd, release):
-        assert "Atlantis" in self.refused(incrowd, release, "--local", "Sea/Atlantis")
+        assert "Atlantis" in self.refused(incrowd, release, "--local-tz", "Sea/Atlantis")
 
     def test_everything_suppressed_leaves_nothing_to_report(self, incrowd, tmp_path):
         lines = ["user,time,lat,lon", "a,2012-03-05 07:31,5.3,-4.0", "b,2012-03-09 07:31,9.3,-7.0"]
@@ -179,4 +179,4 @@ class TestWrongUse:
         )
         assert status in (1, 2)
         assert "nothing" in err or "no " in err
-        assert "is no release" in self.refused(incrowd, tmp_path / "release")
+        assert "is no release" in self.refused(incrowd, tmp_path / "release", status=4)

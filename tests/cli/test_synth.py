@@ -30,9 +30,9 @@ class TestSynth:
         assert text in err
         assert list(tmp_path.iterdir()) == []
 
-    def test_refuses_an_existing_file_without_force(self, incrowd, tmp_path):
+    def test_refuses_an_existing_file_without_overwrite(self, incrowd, tmp_path):
         output = tmp_path / "x.parquet"
         output.write_text("mine")
         assert incrowd("synth", "city", "-o", output, "--users", 5)[0] == 2
         assert output.read_text() == "mine"
-        assert incrowd("synth", "city", "-o", output, "--users", 5, "--force")[0] == 0
+        assert incrowd("synth", "city", "-o", output, "--users", 5, "--overwrite")[0] == 0

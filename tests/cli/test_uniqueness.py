@@ -34,7 +34,17 @@ class TestUniqueness:
         assert "Per cent of people with more places" in out
 
     def test_figures_are_those_of_the_library(self, incrowd, city):
-        words = ("--points", "2,3", "--draws", "300", "--seed", "5", "--each", "20", "--json")
+        words = (
+            "--points",
+            "2,3",
+            "--draws",
+            "300",
+            "--seed",
+            "5",
+            "--draws-per-person",
+            "20",
+            "--json",
+        )
         status, out, _ = incrowd("uniqueness", city, *words)
         found = json.loads(out)["sensors"]["data"]
         visits = library.visits(library.read(city))
@@ -55,7 +65,7 @@ class TestUniqueness:
 
     def test_takes_sensors_one_by_one_and_together(self, incrowd, campus):
         status, out, err = incrowd(
-            "uniqueness", campus, "--points", "1,2,3", "--draws", "50", "--each", "9"
+            "uniqueness", campus, "--points", "1,2,3", "--draws", "50", "--draws-per-person", "9"
         )
         assert (status, err) == (0, "")
         assert out.splitlines()[6].split() == ["gps", "gsm", "wifi"]
@@ -100,13 +110,12 @@ class TestUniqueness:
         few = rows.filter(sensor="gps").group_by("user").head(2).select(rows.columns)
         pl.concat([few, rows.filter(sensor="gsm")]).write_parquet(file)
         status, out, err = incrowd("uniqueness", file, "--points", "1,2", "--exact")
-        assert (status, err) == (
-            0, "note: gps is left out: nobody stays anywhere for long enough\n",
-        )  # fmt: skip
+        why = "no stay is long enough to make a point of interest (see --min-stay)"
+        assert (status, err) == (0, f"note: gps is left out: {why}\n")
         assert "All sub-traces, exactly" in out
         status, _, err = incrowd("uniqueness", file, "--sensor", "gps")
-        assert status == 2
-        assert err == "incrowd: gps: nobody stays anywhere for long enough\n"
+        assert status == 4
+        assert err == f"incrowd: gps: {why}\n"
 
     def test_the_interval_reaches_as_far_as_it_says(self, incrowd, city):
         words = ("--points", "4", "--draws", "5")
@@ -119,16 +128,16 @@ class TestUniqueness:
     @pytest.mark.parametrize(
         ("words", "says"),
         [
-            (("--minutes", "nan"), "some minutes"),
-            (("--met", "0"), "--met"),
-            (("--pois", "--stay", "1e300"), "too long"),
+            (("--time-bin", "nan"), "some minutes"),
+            (("--min-places", "0"), "--min-places"),
+            (("--pois", "--min-stay", "1e300"), "too long"),
             (("--points", "0"), "at least 1"),
-            (("--points", "x"), "--points takes whole numbers"),
-            (("--pois", "--by-name"), "exclude each other"),
-            (("--minutes", "0.5"), "whole number"),
-            (("--by-name",), "no column for the place"),
-            (("--pois", "--diameter", "5"), "finer cells"),
-            (("--pois", "--stay", "0"), "above 0"),
+            (("--points", "x"), "--points must be integers"),
+            (("--pois", "--by-name"), "cannot be combined"),
+            (("--time-bin", "0.5"), "whole number"),
+            (("--by-name",), "no column tells which cell"),
+            (("--pois", "--poi-diameter", "5"), "finer cells"),
+            (("--pois", "--min-stay", "0"), "above 0"),
             (("--sensor", "gsm"), "no column tells the sensor"),
         ],
     )
@@ -136,7 +145,7 @@ class TestUniqueness:
         plain = tmp_path / "plain.csv"
         pl.read_parquet(city).drop("place", strict=False).write_csv(plain)
         status, out, err = incrowd("uniqueness", plain, *words)
-        assert (status, out) == (2, "")
+        assert (status, out) == (4 if "no column tells" in says else 2, "")
         assert says in err
 
     def test_refuses_to_choose_a_part_by_name(self, incrowd, campus):
@@ -182,9 +191,7 @@ class TestOneFileASensor:
         words = (f"gsm={files['gsm']}", f"wifi={some}", "--points", "2")
         status, out, err = incrowd("uniqueness", *words)
         assert status == 0
-        assert err == (
-            "note: of 4 people some are not in every file (1 not in wifi); 3 have all sensors\n"
-        )
+        assert err == ("note: 4 people in all, 3 of them in every file (1 not in wifi)\n")
         assert "equally many of each (3 people have all)" in out
 
     def test_people_of_different_files_may_be_others(self, incrowd, files, tmp_path):
@@ -193,7 +200,7 @@ class TestOneFileASensor:
         rows.with_columns(user=pl.col("user").cast(pl.String) + "x").write_parquet(other)
         words = (f"gsm={files['gsm']}", f"wifi={other}", "--points", "2")
         status, out, err = incrowd("uniqueness", *words)
-        assert (status, "0 have all sensors" in err) == (0, True)
+        assert (status, "0 of them in every file" in err) == (0, True)
         assert "(0 people have all)" in out
 
     def test_a_path_may_have_a_sign_of_equality(self, incrowd, files, tmp_path, monkeypatch):
@@ -205,26 +212,26 @@ class TestOneFileASensor:
         assert (status, list(json.loads(out)["sensors"])) == (0, ["data"])
 
     @pytest.mark.parametrize(
-        ("words", "says"),
+        ("words", "status", "says"),
         [
-            (("gsm=gsm.parquet", "wifi.parquet"), "'wifi.parquet' does not name one"),
-            (("gsm=gsm.parquet", "GSM=wifi.parquet"), "sensor 'gsm' is named twice"),
-            (("gsm=gsm.parquet", "gps=none.csv"), "gps: none.csv does not exist"),
-            (("gsm=gsm.parquet", "wifi=empty.csv"), "wifi: empty.csv: no rows to read"),
-            (("gsm=gsm.parquet", "gpss=gps.parquet"), "Positions are looked at of gps only"),
-            (("gsm=all.parquet",), "gsm: all.parquet has rows of gps, gsm, wifi"),
-            (("gsm=gsm.parquet", "--sensor", "wifi"), "no file of sensor 'wifi'; given: gsm"),
-            (("gsm=gsm.parquet", "--from", "2012-01-01"), "incrowd convert"),
+            (("gsm=gsm.parquet", "wifi.parquet"), 2, "'wifi.parquet' names no sensor"),
+            (("gsm=gsm.parquet", "GSM=wifi.parquet"), 2, "sensor 'gsm' is given twice"),
+            (("gsm=gsm.parquet", "gps=none.csv"), 4, "gps: none.csv does not exist"),
+            (("gsm=gsm.parquet", "wifi=empty.csv"), 4, "wifi: empty.csv: no rows to read"),
+            (("gsm=gsm.parquet", "gpss=gps.parquet"), 4, "Positions are used for gps, or with"),
+            (("gsm=all.parquet",), 4, "all.parquet has rows of several sensors (gps, gsm, wifi)"),
+            (("gsm=gsm.parquet", "--sensor", "wifi"), 2, "there are files for gsm"),
+            (("gsm=gsm.parquet", "--from", "2012-01-01"), 2, "--from or --to cannot be used"),
         ],
     )
-    def test_refuses(self, incrowd, campus, files, monkeypatch, words, says):
+    def test_refuses(self, incrowd, campus, files, monkeypatch, words, status, says):
         folder = files["gsm"].parent
         monkeypatch.chdir(folder)
         (folder / "empty.csv").write_text("user,timestamp,bssid\n")
         if not (folder / "all.parquet").exists():
             (folder / "all.parquet").write_bytes(campus.read_bytes())
-        status, out, err = incrowd("uniqueness", *words)
-        assert (status, out) == (2, "")
+        found, out, err = incrowd("uniqueness", *words)
+        assert (found, out) == (status, "")
         assert says in err
         assert err.count("\n") == 1
 

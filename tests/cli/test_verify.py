@@ -86,7 +86,7 @@ class TestVerify:
     def test_wrong_use_is_2(self, incrowd, release, words):
         assert incrowd("verify", release, *words)[0] == 2
 
-    def test_what_is_no_release_is_2(self, incrowd, tmp_path):
+    def test_what_is_no_release_is_4(self, incrowd, tmp_path):
         status, _, err = incrowd("verify", tmp_path)
-        assert status == 2
+        assert status == 4
         assert "is no release" in err

@@ -15,7 +15,14 @@ import strategies
 from incrowd import Frame, Trajectories
 from incrowd.data import _release as release
 from incrowd.data._frame import laea
-from incrowd.data._manifest import SCHEMA, Manifest, amend_release, read_release, seal
+from incrowd.data._manifest import (
+    SCHEMA,
+    Manifest,
+    amend_release,
+    read_manifest,
+    read_release,
+    seal,
+)
 from incrowd.data._release import write_record, write_release
 from incrowd.errors import ArgumentError, OutputError, PlaceError, PrivacyWarning, UnreadableError
 
@@ -184,12 +191,27 @@ class TestWriteRelease:
         )
         assert (manifest.holds_against, manifest.fails_against) == (["linkage"], ["guess"])
 
+    def test_the_manifest_explains_and_names_the_guarantee(self, tmp_path):
+        said = {"guarantee": "k-anonymity", "explanation": ["Boxes were drawn by hand."]}
+        manifest, _ = write_release(tmp_path / "out", crowds(2), **SAID, **said)
+        found = read_release(tmp_path / "out").manifest
+        assert found == manifest
+        assert (found.guarantee, found.explanation) == tuple(said.values())
+
+    def test_a_manifest_that_states_neither_has_the_text_of_older_ones(self, folder):
+        text = (folder / "manifest.json").read_text()
+        assert "guarantee" not in json.loads(text)
+        assert "explanation" not in json.loads(text)
+        found = read_manifest(folder)
+        assert (found.guarantee, found.explanation) == (None, [])
+        assert found.to_json() == text
+
     def test_numbers_of_numpy_are_plain_in_the_manifest(self, tmp_path):
         write_release(tmp_path / "out", crowds(2), **SAID | {"losses": {"mean": np.float32(0.5)}})
         assert read_release(tmp_path / "out").manifest.losses == {"mean": 0.5}
 
     def test_somebody_alone_is_a_warning(self, tmp_path):
-        with pytest.warns(PrivacyWarning, match="k = 1: nobody hides 1 of 3 people"):
+        with pytest.warns(PrivacyWarning, match="k = 1: 1 of 3 people have a record that nobody"):
             write_release(tmp_path / "out", crowds(1, 2), **SAID)
 
     def test_seeded_names_are_a_warning_and_marked(self, tmp_path):
@@ -208,7 +230,7 @@ class TestWriteRelease:
             raise OSError(errno.ENOSPC, "No space left on device")
 
         monkeypatch.setattr(release, "seal", fill)
-        with pytest.raises(OutputError, match="the disk is full; nothing was left"):
+        with pytest.raises(OutputError, match="the disk is full; no incomplete output was left"):
             write_release(tmp_path / "out", crowds(2), **SAID)
         assert list(tmp_path.iterdir()) == []
 

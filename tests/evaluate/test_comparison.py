@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 
 import incrowd
 from incrowd.errors import ArgumentError, InputError
-from incrowd.evaluate._comparison import BeforeAfter, alone, as_cells, of_release, two_sides
+from incrowd.evaluate._comparison import (
+    BeforeAfter,
+    as_cells,
+    compared_datasets,
+    of_release,
+    release_alone,
+)
 
 CITY = incrowd.synthesize("city", users=30, seed=7)
 
@@ -26,7 +32,7 @@ def attack(side, other, **how):
 class TestTwoSides:
     def test_have_the_same_names_and_the_records_of_crowds(self):
         release = incrowd.glove(CITY, k=3)
-        before, after = two_sides(of_release(CITY, release))
+        before, after = compared_datasets(of_release(CITY, release))
         became = release.assignment["trajectory"].to_list()
         assert before.data.people.to_list() == CITY.people.to_list()
         assert before.crowd.tolist() == [1] * 30
@@ -38,16 +44,16 @@ class TestTwoSides:
 
     def test_need_to_know_who_is_who(self):
         with pytest.raises(ArgumentError, match="private record"):
-            two_sides(BeforeAfter(CITY, CITY, None))
+            compared_datasets(BeforeAfter(CITY, CITY, None))
 
     def test_a_crowd_ties_by_itself(self):
         # Nothing is said of the sizes of crowds: two equal records are never told apart.
-        before, after = two_sides(of_release(CITY, incrowd.glove(CITY, k=2)))
+        before, after = compared_datasets(of_release(CITY, incrowd.glove(CITY, k=2)))
         assert attack(before, after)["matched"].max() == 0
 
     @pytest.mark.parametrize("k", [2, 4])
     def test_a_k_anonymous_release_yields_no_match_from_either_side(self, k):
-        before, after = two_sides(of_release(CITY, incrowd.glove(CITY, k=k)))
+        before, after = compared_datasets(of_release(CITY, incrowd.glove(CITY, k=k)))
         assert attack(before, after, known_crowd=after.crowd)["matched"].max() == 0
         assert attack(after, before, crowd=after.crowd)["matched"].max() == 0
 
@@ -62,7 +68,7 @@ class TestTwoSides:
         ],
     )
     def test_other_mechanisms_leave_people_to_be_recognised(self, mechanism):
-        before, after = two_sides(of_release(CITY, mechanism.protect(CITY)))
+        before, after = compared_datasets(of_release(CITY, mechanism.protect(CITY)))
         assert attack(before, after, known_crowd=after.crowd)["correct"].max() > 0
         assert attack(after, before, crowd=after.crowd)["correct"].max() > 0
 
@@ -122,7 +128,7 @@ class TestAlone:
 
         release = incrowd.glove(CITY, k=2)
         publish(CITY, release, tmp_path / "release", record=tmp_path / "who.parquet")
-        side = alone(tmp_path / "release")
+        side = release_alone(tmp_path / "release")
         record = pl.read_parquet(tmp_path / "who.parquet")
         assert sorted(side.data.people) == sorted(record["person"].drop_nulls())
         assert side.crowd.min() >= 2

@@ -14,7 +14,7 @@ from incrowd import Trajectories
 from incrowd.data._manifest import read_manifest, read_release
 from incrowd.errors import ArgumentError, OutputError, VerificationError
 from incrowd.evaluate import _publish as module
-from incrowd.evaluate._publish import publish, threats
+from incrowd.evaluate._publish import publish
 from incrowd.evaluate._verify.result import failed
 from incrowd.evaluate._verify.run import verify
 
@@ -72,6 +72,9 @@ class TestPublish:
         assert manifest.method == "GLOVE"
         assert manifest.settings == release.settings | {"version": incrowd.__version__}
         assert manifest.losses["people_dropped"] == 1
+        assert manifest.guarantee == "k-anonymity"
+        assert "everybody is in a crowd of 2 or more" in manifest.explanation[0]
+        assert "cut so that they do not" in manifest.explanation[1]
         assert manifest.verified == done.verification.to_dict()
         assert all(check.ok for check in done.verification.checks)
         assert done.verification.path == done.path == tmp_path / "release"
@@ -186,7 +189,7 @@ class TestRefused:
         assert names(tmp_path) == []
 
     def test_no_folder(self, put):
-        with pytest.raises(OutputError, match="there is no folder"):
+        with pytest.raises(OutputError, match=r"the folder .* does not exist"):
             put("no/release")
 
     @pytest.mark.parametrize("name", ["release/who.parquet", "release/sub/who.parquet", "release"])
@@ -295,12 +298,12 @@ class TestTakenNames:
 
 class TestThreats:
     def test_say_what_k_promises(self):
-        holds, fails = threats({"k": 5, "reshape": "union"})
-        assert "5 identical records" in holds[0]
-        assert len(fails) == 4
+        told = incrowd.Glove(k=5, reshape="union")
+        assert "5 identical records" in told.promises[0]
+        assert len(told.limits) == 4
 
     def test_say_that_cut_pieces_may_be_unseen(self):
-        assert "not seen there" in threats({"k": 2, "reshape": "split"})[1][-1]
+        assert "not seen there" in incrowd.Glove(k=2).limits[-1]
 
 
 class TestWhateverGloveMakes:

@@ -172,19 +172,80 @@ def data():
     return incrowd.synthesize("city", users=10, seed=3)
 
 
+def by_position(gaps, data):
+    """Give a table as it was before the nearest were named: with their positions in the data."""
+    places = {user: place for place, user in enumerate(data.people.to_list())}
+    nearest = [[places[user] for user in users] for users in gaps["nearest"].to_list()]
+    return gaps.with_columns(pl.Series("nearest", nearest, pl.List(pl.Int64)))
+
+
+class TestGapsOfBefore:
+    """Tables of earlier versions have positions where others have names; none is misread."""
+
+    @pytest.fixture
+    def renamed(self, data):
+        def rename(users):
+            people = pl.Series("user", users)
+            return incrowd.Trajectories(data.columns, data.offsets, data.frame, people=people)
+
+        return rename
+
+    @pytest.mark.parametrize(
+        "users",
+        [
+            list("abcdefghij"),
+            [str(i) for i in range(9, -1, -1)],  # names that look like other positions
+            range(10),
+            range(1, 11),
+            range(100, 110),
+            [1, 0, 3, 2, 5, 4, 7, 6, 9, 8],  # every position is the name of another
+            range(9, -1, -1),
+        ],
+    )
+    @pytest.mark.parametrize("ks", [3, [2, 5]])
+    def test_give_the_same(self, renamed, users, ks, tmp_path):
+        people = renamed(list(users))
+        gaps, expected = incrowd.k_gap(people, ks), incrowd.dispersion(people, 3)
+        by_position(gaps, people).write_parquet(tmp_path / "gaps.parquet")
+        for table in (gaps, pl.read_parquet(tmp_path / "gaps.parquet")):
+            assert incrowd.dispersion(people, 3, gaps=table).equals(expected)
+
+    def test_with_k_gaps_that_fit_neither_are_refused(self, renamed):
+        people = renamed([1, 0, 3, 2, 5, 4, 7, 6, 9, 8])
+        gaps = by_position(incrowd.k_gap(people, stretch=Stretch(50, 60)), people)
+        with pytest.raises(ArgumentError, match="with the same stretch"):
+            incrowd.dispersion(people, gaps=gaps)
+
+    def test_of_people_with_the_same_name_are_searched_again(self, renamed):
+        people = renamed(["a", "b"] * 5)
+        expected = incrowd.dispersion(people, 3)
+        assert incrowd.dispersion(people, 3, gaps=incrowd.k_gap(people, 3)).equals(expected)
+
+
 class TestWrongUse:
     def test_gaps_of_others(self, data):
         other = incrowd.k_gap(incrowd.synthesize("city", users=9, seed=3))
-        with pytest.raises(ArgumentError, match="these are others"):
+        with pytest.raises(ArgumentError, match="these are of other people or k"):
             incrowd.dispersion(data, gaps=other)
+
+    def test_gaps_with_lists_of_several_lengths(self, data):
+        gaps = incrowd.k_gap(data, 4)
+        first = pl.int_range(len(data)) == 0
+        gaps = gaps.with_columns(
+            nearest=pl.when(first).then(pl.col("nearest").list.head(2)).otherwise("nearest")
+        )
+        with pytest.raises(ArgumentError, match="some people have more nearest than others"):
+            incrowd.dispersion(data, 3, gaps=gaps)
 
     def test_gaps_of_a_smaller_crowd(self, data):
         with pytest.raises(ArgumentError, match="here k is smaller"):
             incrowd.dispersion(data, 3, gaps=incrowd.k_gap(data, 2))
-        with pytest.raises(ArgumentError, match="and k = 4 or more"):
+        with pytest.raises(ArgumentError, match="and for k = 4 or more"):
             incrowd.dispersion(data, 4, gaps=incrowd.k_gap(data, [2, 3]))
 
-    @pytest.mark.parametrize("gaps", [pl.DataFrame({"user": [1]}), 7])
+    @pytest.mark.parametrize(
+        "gaps", [pl.DataFrame({"user": [1]}), pl.DataFrame({"user": [1], "nearest": [0]}), 7]
+    )
     def test_no_gaps(self, data, gaps):
         with pytest.raises(ArgumentError, match="no column 'nearest'"):
             incrowd.dispersion(data, gaps=gaps)

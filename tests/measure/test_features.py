@@ -42,7 +42,7 @@ class TestFeatures:
 
     def test_of_what_are_no_trajectories(self):
         visits = incrowd.visits(incrowd.synthesize("city", users=5, seed=1))
-        with pytest.raises(ArgumentError, match=r"data are Trajectories, .* not Visits"):
+        with pytest.raises(ArgumentError, match=r"data must be Trajectories, .* not Visits"):
             incrowd.features(visits)
 
     def test_of_one_place_only(self):
@@ -64,7 +64,7 @@ class TestFeatures:
 
     def test_need_somebody(self):
         nobody = incrowd.Trajectories.from_boxes({"user": [], "x0": [], "y0": [], "t0": []})
-        with pytest.raises(InputError, match="nobody"):
+        with pytest.raises(InputError, match="no people"):
             incrowd.features(nobody)
 
     def test_tell_how_far_they_are(self):

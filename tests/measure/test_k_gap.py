@@ -125,7 +125,7 @@ class TestKGap:
         assert list(several.columns) == ["user", "k", "k_gap", "spatial", "temporal", "nearest"]
         for gaps in (alone, several):
             assert numbers.items() <= gaps.schema.items()
-            assert gaps.schema["nearest"] == pl.List(pl.Int64)
+            assert gaps.schema["nearest"] == pl.List(pl.String)
         assert alone["user"].to_list() == ["ann", "bob", "cyd"]
         assert several["user"].to_list() == ["ann", "ann", "bob", "bob", "cyd", "cyd"]
         # By hand: ann and cyd are 2 slots apart, bob is 4 cells and 1 slot from either.
@@ -134,7 +134,27 @@ class TestKGap:
         assert several["k_gap"].to_list()[1::2] == pytest.approx(
             [(near + far) / 2, far, (near + far) / 2]
         )
-        assert several["nearest"].to_list() == [[2], [2, 1], [0], [0, 2], [0], [0, 1]]
+        first = [["cyd"], ["cyd", "bob"], ["ann"], ["ann", "cyd"], ["ann"], ["ann", "bob"]]
+        assert several["nearest"].to_list() == first
+
+    @pytest.mark.parametrize(
+        "users",
+        [
+            pl.Series([70, 10, 40], dtype=pl.Int64),
+            pl.Series([70, 10, 40], dtype=pl.UInt32),
+            pl.Series(["x", "", "z"]),
+            pl.Series(["x", "y", "z"], dtype=pl.Categorical),
+        ],
+    )
+    def test_nearest_are_named_as_the_data_names_them(self, users):
+        data = strategies.crowded([[(0, 1) * 3], [(9, 10) * 3], [(2, 3) * 3]])
+        named = incrowd.Trajectories(data.columns, data.offsets, people=users)
+        gaps = incrowd.k_gap(named, 3)
+        assert gaps.schema["nearest"] == pl.List(users.dtype)
+        one, two, three = users.to_list()
+        assert gaps["user"].to_list() == [one, two, three]
+        assert gaps["nearest"].to_list() == [[three, two], [three, one], [one, two]]
+        assert gaps.drop("user", "nearest").equals(incrowd.k_gap(data, 3).drop("user", "nearest"))
 
     def test_far_apart_do_not_overflow(self):
         far = 2**31 - 2
@@ -143,7 +163,7 @@ class TestKGap:
 
     @pytest.mark.parametrize("k", [1, 101, 2.0, 2.5, float("nan"), None, "2", True, [2, 2.0], [0]])
     def test_what_is_no_crowd_is_refused(self, k):
-        with pytest.raises(ArgumentError, match="k must be a whole number from 2 to 100, not"):
+        with pytest.raises(ArgumentError, match="k must be an integer from 2 to 100, not"):
             incrowd.k_gap(strategies.crowded([[(0, 1) * 3]] * 3), k)
 
     @pytest.mark.parametrize(

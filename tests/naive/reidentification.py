@@ -14,7 +14,7 @@ def _trace(visits, precision):
     return [place for _, place in sorted({(time // precision, place) for time, place in visits})]
 
 
-def halves(people, share=Fraction(7, 10), precision=1, known=None):
+def train_test_split(people, share=Fraction(7, 10), precision=1, known=None):
     """Give ``{user: (training entries, test entries)}`` of everybody who has both."""
     known = dict(people if known is None else known)
     found = {}

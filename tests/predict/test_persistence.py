@@ -91,7 +91,7 @@ class TestRoundTrip:
         assert predict.load(file)[0].attack == "visit"
 
     def test_nothing_to_write_or_two_of_a_kind(self, tmp_path, model):
-        with pytest.raises(ArgumentError, match="no model"):
+        with pytest.raises(ArgumentError, match="at least one model"):
             predict.save([], tmp_path / "m")
         with pytest.raises(ArgumentError, match="two models of location, k = 2"):
             predict.save([model, model], tmp_path / "m")
@@ -124,13 +124,13 @@ class TestRefusal:
         with pytest.raises(UnreadableError, match="does not exist"):
             predict.load(tmp_path / "m")
         (tmp_path / "m").write_text("user,risk\n")
-        with pytest.raises(UnreadableError, match="no model file"):
+        with pytest.raises(UnreadableError, match="not a model file"):
             predict.load(tmp_path / "m")
         for content in (None, "[]", "{", '{"format": "other"}', "[" * 100_000):
             with zipfile.ZipFile(tmp_path / "m", "w") as archive:
                 if content is not None:
                     archive.writestr("model.json", content)
-            with pytest.raises(UnreadableError, match="no model file"):
+            with pytest.raises(UnreadableError, match="not a model file"):
                 predict.load(tmp_path / "m")
         with pytest.raises(UnreadableError, match="cannot read"):
             predict.load(tmp_path)
@@ -203,7 +203,7 @@ class TestRefusal:
     @pytest.mark.parametrize("kind", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
     def test_what_unpacks_before_its_size_is_known(self, file, kind):
         change(file, kind=kind)
-        with pytest.raises(UnreadableError, match="no model file"):
+        with pytest.raises(UnreadableError, match="not a model file"):
             predict.load(file)
 
 
@@ -284,5 +284,5 @@ class TestTrees:
             for name, part in parts.items():
                 if name != "0/left":
                     archive.writestr(name, part)
-        with pytest.raises(UnreadableError, match="no model file, or is damaged"):
+        with pytest.raises(UnreadableError, match="not a model file, or is damaged"):
             predict.load(tmp_path / "m")

@@ -2,6 +2,7 @@
 
 import math
 import os
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -13,14 +14,17 @@ from scipy import stats
 
 import naive
 import strategies
-from incrowd import Frame, Trajectories
+from incrowd import Frame, Glove, Trajectories, glove
 from incrowd.data._frame import laea
-from incrowd.errors import ArgumentError, PlaceError, PrivacyWarning
-from incrowd.protect import _geo_indistinguishability as geo_indistinguishability
+from incrowd.errors import ArgumentError, IncrowdDeprecationWarning, PlaceError, PrivacyWarning
+from incrowd.measure._stretch.partition import BINS, CORNER_REGIONS, REGIONS
 from incrowd.protect import _normalise as normalise
+from incrowd.protect import _planar_laplace as planar_laplace
 from incrowd.protect._generalisation import SPANS, Cloak, Generalise
-from incrowd.protect._geo_indistinguishability import LEVELS, GeoI, laplace
+from incrowd.protect._geo_indistinguishability import LEVELS, GeoI
+from incrowd.protect._glove.api import fit
 from incrowd.protect._mechanism import Mechanism
+from incrowd.protect._planar_laplace import laplace
 from incrowd.protect._spatial_filtering import Filter
 
 LEVEL = 1e-4
@@ -97,8 +101,8 @@ class TestFilter:
     def test_is_the_same_where_codes_are_too_far_apart_to_be_counted(self, data, at_most):
         expected = Filter(at_most).protect(data)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("incrowd.protect._spatial_filtering.SMALL", 0)
-            patch.setattr("incrowd.protect._spatial_filtering.ROOM", 0)
+            patch.setattr("incrowd.protect._rare_places.SMALL", 0)
+            patch.setattr("incrowd.protect._rare_places.ROOM", 0)
             found = Filter(at_most).protect(data)
         assert found.trajectories == expected.trajectories
         assert found.losses == expected.losses
@@ -136,7 +140,7 @@ class TestFilter:
 
     @pytest.mark.parametrize("at_most", [0, -1, 2.5, True, "3", None, math.nan])
     def test_refuses_what_is_no_number_of_people(self, at_most):
-        with pytest.raises(ArgumentError, match="whole number of people of at least 1"):
+        with pytest.raises(ArgumentError, match="at_most must be an integer of at least 1"):
             Filter(at_most)
 
 
@@ -316,7 +320,7 @@ class TestGeoI:
         assert lost(protected, data)["samples_clamped"] == 0
 
     def test_many_samples_are_moved_in_blocks(self, monkeypatch):
-        monkeypatch.setattr(geo_indistinguishability, "BLOCK", 7)
+        monkeypatch.setattr(planar_laplace, "BLOCK", 7)
         asked = []
 
         def urandom(number):
@@ -472,15 +476,13 @@ class TestGeoI:
         frame = Frame(laea(48.9, 2.4))
         x = np.array([3e5, -2e5, 10.0])
         y = np.array([1.0, -2e5, 10.0])
-        together = geo_indistinguishability._back(frame, x, y)
-        alone = [
-            geo_indistinguishability._back(frame, x[i : i + 1], y[i : i + 1]) for i in range(3)
-        ]
+        together = planar_laplace._back(frame, x, y)
+        alone = [planar_laplace._back(frame, x[i : i + 1], y[i : i + 1]) for i in range(3)]
         assert np.array_equal(together, np.concatenate(alone, axis=1))
 
     def test_an_origin_off_the_projection_is_an_error(self, monkeypatch):
         nowhere = lambda _, x, __: np.zeros(len(x), np.bool_)  # noqa: E731
-        monkeypatch.setattr(geo_indistinguishability, "_on_earth", nowhere)
+        monkeypatch.setattr(planar_laplace, "_on_earth", nowhere)
         with pytest.raises(PlaceError, match="off the projection"):
             GeoI(0.001, seed=1).protect(still(50, crs=laea(0, 0)))
 
@@ -495,6 +497,75 @@ class TestGeoI:
         assert "places 100 m apart stay within a factor of 2.7" in note
         assert "within 1 m and 0.5 m of each other" in note
         assert GeoI(0.01).protect(data).limits[-1] == note
+
+
+class TestGlove:
+    PEOPLE = Trajectories.from_boxes(
+        {"user": [1, 2, 3, 4], "x0": [0, 3, 500, 501], "y0": [0] * 4, "t0": [0, 9, 700, 701]}
+    )
+
+    def test_is_the_function(self):
+        made = Glove(k=2, max_metres=1000, max_minutes=5).protect(self.PEOPLE)
+        same = glove(self.PEOPLE, 2, max_metres=1000, max_minutes=5)
+        assert made.trajectories == same.trajectories
+        assert made.assignment.equals(same.assignment)
+        assert made.losses == same.losses
+        assert made.settings == same.settings
+        assert made.losses.people_dropped == made.losses["people_dropped"] == 2
+
+    def test_thresholds_are_metres_and_minutes(self):
+        old = {"max_space": 10, "max_time": 5}
+        with pytest.warns(IncrowdDeprecationWarning, match="max_time is deprecated; use max_min"):
+            cells = glove(self.PEOPLE, 2, **old)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            metres = glove(self.PEOPLE, 2, max_metres=1049.0, max_minutes=5)
+        assert cells.settings == metres.settings
+        assert old.items() <= metres.settings.items()
+
+    @pytest.mark.parametrize(
+        ("how", "says"),
+        [
+            (
+                {"max_metres": 99},
+                "max_metres must be at least one cell of the grid .100 m., not 99 m",
+            ),
+            ({"max_minutes": 0.5}, "at least one slot of the grid .1 min."),
+            ({"max_metres": -1}, "max_metres must be a number above 0, not -1"),
+            ({"max_metres": 300, "max_space": 3}, "two ways to say the same; give max_metres"),
+        ],
+    )
+    @pytest.mark.filterwarnings("ignore::incrowd.errors.IncrowdDeprecationWarning")
+    def test_refuses_thresholds_that_make_no_sense(self, how, says):
+        with pytest.raises(ArgumentError, match=says):
+            glove(self.PEOPLE, 2, **how)
+
+    @pytest.mark.parametrize(
+        ("how", "says"),
+        [
+            ({"k": 1}, "k must be an integer of at least 2"),
+            ({"variant": "odd"}, "variant must be one of strict, loose, not 'odd'"),
+            ({"reshape": "odd"}, "reshape must be one of split, union, none"),
+            ({"suppress": "odd"}, "suppress must be one of boxes, samples"),
+            ({"suppress": "samples"}, "needs max_metres or max_minutes"),
+            ({"max_minutes": "x"}, "max_minutes must be a number above 0"),
+        ],
+    )
+    def test_refuses_what_makes_no_sense_whatever_the_data(self, how, says):
+        with pytest.raises(ArgumentError, match=says):
+            Glove(**how)
+
+    @pytest.mark.parametrize("crowds", [False, True])
+    def test_bounds_have_all_their_regions_where_memory_allows(self, crowds):
+        sizes = fit(self.PEOPLE, "100GB", crowds=crowds)
+        assert (sizes["regions"], sizes["bins"]) == (REGIONS, BINS)
+        assert sizes["corner_regions"] == (CORNER_REGIONS if crowds else 0)
+
+    def test_gives_advice_before_work_begins(self):
+        assert Glove(max_metres=1000, max_minutes=5).advice(self.PEOPLE) == ()
+        large, rounded = Glove(k=2000, max_metres=1050).advice(self.PEOPLE)
+        assert large.startswith("k = 2,000 is large")
+        assert rounded == "max_metres is rounded down to 1000 m (10 cells of the grid)"
 
 
 class TestEvery:

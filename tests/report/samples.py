@@ -1,70 +1,132 @@
 """Numbers of a report, made by hand."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-NAMES = ("files", "rows", "sizes", "names", "k-anonymity", "membership", "coverage", "linkage")
+from incrowd.evaluate._utility.accuracy import Accuracy
+from incrowd.evaluate._utility.aggregate import AggregateUtility, Difference, Map
+from incrowd.evaluate._utility.distributions import Distribution, errors_of, ratios_of
+from incrowd.evaluate._utility.summary import Persons, Utility
+from incrowd.evaluate._verify.result import NAMES, Check, Verification
+from incrowd.report._numbers import (
+    Exposure,
+    ExposureBefore,
+    Given,
+    MadeWith,
+    Method,
+    Numbers,
+    Precision,
+    Sizes,
+    Unique,
+)
+
+NONE = Difference(0, 0, 0, 0, 0.0)
 
 
-def checks(smallest: int | None = 3, **results: bool | None) -> list[dict[str, Any]]:
+def checks(smallest: int | None = 3, **results: bool | None) -> tuple[Check, ...]:
     """Give checks that hold, but for those that are named."""
-    return [
-        {
-            "name": name,
-            "ok": results.get(name.replace("-", "_"), True),
-            "says": f"The {name}.",
-            "figures": {"smallest": smallest} if name == "k-anonymity" and smallest else {},
-        }
+    return tuple(
+        Check(
+            name,
+            results.get(name.replace("-", "_").replace(" ", "_"), True),
+            f"The {name}.",
+            {"smallest": smallest} if name == "k-anonymity" and smallest else {},
+        )
         for name in NAMES
-    ]
+    )
 
 
 def numbers(
     smallest: int | None = 3,
     k: int | None = 3,
     *,
-    ok: bool = True,
     unique: tuple[float, ...] = (),
     **results: bool | None,
-) -> dict[str, Any]:
+) -> Numbers:
     """Give numbers of a release of which nothing but its files is known."""
-    return {
-        "title": None,
-        "made": {
-            "date": "2012-03-19", "incrowd": "1", "python": "3", "release_made_with": "1",
-            "files": {},
-        },
-        "given": {"original": False, "record": False, "tz": "UTC", "targets": 500, "seed": 0},
-        "settings": {
-            "method": "GLOVE", "settings": {"k": k}, "frame": {"cell": 100.0, "slot": 60},
-            "losses": {}, "names": "random", "holds_against": [], "fails_against": [],
-        },
-        "verification": {
-            "ok": ok, "k": k, "scope": "the files alone", "claims": "",
-            "checks": checks(smallest, **results), "limits": [],
-        },
-        "sizes": {"people": 90, "samples": 900},
-        "before": None,
-        "after": {"uniqueness": rows(*unique)} if unique else None,
-        "accuracy": None,
-        "utility": None,
-        "drawn": [],
-    }  # fmt: skip
+    return Numbers(
+        made=MadeWith("2012-03-19", "1", "3", "1", {}),
+        given=Given(original=False, record=False, tz="UTC", targets=500, seed=0),
+        settings=Method("GLOVE", {"k": k}, {"cell": 100.0, "slot": 60}, {}, "random"),
+        verification=Verification(Path("release"), k, checks(smallest, **results), ()),
+        sizes=Sizes({"people": 90, "samples": 900}),
+        after=Exposure(rows(*unique), None) if unique else None,
+    )
 
 
-def rows(*shares: float, kind: str = "spatio_temporal") -> list[dict[str, Any]]:
+def with_sizes(known: Numbers, **sizes: float) -> Numbers:
+    """Give the same with other sizes."""
+    return replace(known, sizes=replace(known.sizes, **sizes))
+
+
+def with_settings(known: Numbers, **settings: Any) -> Numbers:
+    """Give the same with another method, settings or losses."""
+    return replace(known, settings=replace(known.settings, **settings))
+
+
+def before(*shares: float, **more: Any) -> ExposureBefore:
+    """Give how exposed people were."""
+    known: dict[str, Any] = {"risk": None, "data": None, "k_gap": None} | more
+    return ExposureBefore(uniqueness=rows(*shares), **known)
+
+
+def rows(*shares: float, kind: str = "spatio_temporal") -> tuple[Unique, ...]:
     """Give uniqueness by one point, two points and so on."""
-    return [
-        {"kind": kind, "points": points, "share": share, "low": share, "high": share}
-        for points, share in enumerate(shares, 1)
-    ]
+    return tuple(
+        Unique(kind, points, share, share, share) for points, share in enumerate(shares, 1)
+    )
 
 
-def sharp(space: float = 1.0, time: float = 1.0, **more: float) -> dict[str, Any]:
-    """Give the figures of accuracy."""
-    return {"figures": {"space_2km": space, "time_2h": time, "both_coarse": space * time} | more}
+def spread(median: float = 100.0, mean: float = 100.0, **up_to: float) -> Distribution:
+    """Give a distribution; `up_to` has shares by thresholds, as in t2000=0.5."""
+    cumulative = tuple((float(name[1:]), share) for name, share in up_to.items())
+    return Distribution(mean, 0.0, median, median, median, median, cumulative)
 
 
-def within(home: float | None, work: float | None) -> dict[str, Any]:
+def sharp(
+    space: float = 1.0,
+    time: float = 1.0,
+    *,
+    deleted: int | None = None,
+    errors: tuple[float, float] | None = None,
+    medians: tuple[float, float] = (100.0, 1.0),
+) -> Precision:
+    """Give how precise samples are; of 10,000 in the original, so many are deleted."""
+    wide, long = spread(medians[0], t2000=space), spread(medians[1], t120=time)
+    off = (None, None) if errors is None else tuple(spread(mean=mean) for mean in errors)
+    compared = Accuracy(
+        people=90, samples=10_000, people_published=90, people_dropped=0, boxes=1, rows=1,
+        space=wide, time=long, fine=0.0, coarse=space * time, people_by_space=(),
+        people_by_time=(), rows_created=0, rows_unseen=0, samples_deleted=deleted,
+        position_error=off[0], time_error=off[1],
+    )  # fmt: skip
+    there = deleted is not None or errors is not None
+    return Precision(wide, long, space * time, compared if there else None)
+
+
+def squares(
+    *cells: tuple[int, int, int | None, int | None], columns: int = 3, rows: int = 2
+) -> Map:
+    """Give a map of some squares of half a kilometre."""
+    return Map(None, 500.0, 0.0, 0.0, columns, rows, 10, cells)
+
+
+def useful(persons: Persons | None = None, about: Map | None = None, moved: float = 0.0) -> Utility:
+    """Give what the data is still good for."""
+    change = replace(NONE, moved=moved)
+    together = AggregateUtility(
+        1.0, change, change, change, None, about or squares(columns=0, rows=0)
+    )
+    return Utility("UTC", 10, persons, together)
+
+
+def within(home: float | None, work: float | None) -> Utility:
     """Give what became of homes and workplaces."""
-    return {"persons": {name: {"within": {"0.5": 0.0, "1": share, "2": 1.0}}
-                        for name, share in (("home", home), ("work", work))}}  # fmt: skip
+    import numpy as np
+
+    nobody, still = errors_of(0, 0, []), ratios_of("km", np.zeros(0), np.zeros(0), 10)
+    at_home, at_work = (
+        replace(nobody, within={0.5: 0.0, 1: share, 2: 1.0}) for share in (home, work)
+    )
+    return useful(Persons(9, 0, nobody, at_home, at_work, still, still, still))

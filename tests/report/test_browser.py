@@ -1,8 +1,10 @@
 import base64
+import dataclasses
 import hashlib
 import itertools
 import json
 import re
+from collections.abc import Mapping
 
 import polars as pl
 import pytest
@@ -105,7 +107,7 @@ class TestAlone:
 class TestCharts:
     def test_each_has_marks(self, opened):
         marks = opened.page.evaluate(MARKS)
-        assert len(marks) == 12
+        assert len(marks) == 12 + 2 + 6  # charts, the map before and after, three records twice
         assert all(marks.values()), marks
 
     def test_each_has_marks_before_the_script_has_run(self, browser, file):
@@ -123,10 +125,13 @@ class TestCharts:
 
     def test_the_map_has_squares_and_records_have_boxes(self, opened, told):
         cells = told["utility"]["together"]["map"]["cells"]
-        shown = sum(number is not None for cell in cells for number in cell[2:])
-        assert shown > 0
-        assert opened.page.locator("#figure-map rect.square").count() == shown
-        assert opened.page.locator("#figure-records rect.box").count() >= 3
+        marks = opened.page.evaluate(MARKS)
+        for index, name in ((2, "map-original"), (3, "map-release")):
+            shown = sum(cell[index] is not None for cell in cells)
+            assert marks[name] == shown > 0
+        for number, record in enumerate(told["drawn"], 1):
+            assert marks[f"records-{number}-space"] == len(record["boxes"])
+            assert marks[f"records-{number}-time"] >= 1
 
     def test_each_has_its_numbers_as_a_table(self, opened):
         for figure in opened.page.locator("figure").all():
@@ -137,8 +142,10 @@ class TestCharts:
 
 
 class TestWords:
-    def test_the_verdict_is_that_of_the_numbers(self, opened, told):
-        verdict = judge({name: part for name, part in told.items() if name != "verdict"})
+    def test_the_verdict_is_that_of_the_numbers(self, opened, told, made):
+        verdict = judge(made.numbers)
+        assert verdict == made.verdict
+        assert told == json.loads(made.json())
         assert opened.text("#headline") == verdict.headline
         lights = opened.page.locator(".lights > li")
         assert lights.count() == len(verdict.lights) == 8
@@ -187,10 +194,10 @@ class TestWords:
     def test_every_share_of_exposure_is_in_the_numbers(self, opened, told):
         risk = max(row["told_apart"] for row in told["before"]["risk"]["attacks"])
         said = opened.text("#exposure")
-        assert f"the strongest singles out {risk:.0%} of people" in said
+        assert f"the strongest uniquely re-identifies {risk:.0%} of people" in said
         gap = told["before"]["k_gap"]
         assert f"costs {gap['spread']['median']:.3f}; nobody was hidden already" in said
-        assert f"for {gap['time_above_space']:.0%} of people, time is the harder part" in said
+        assert f"for {gap['time_above_space']:.0%} of people, time costs more than space" in said
 
     def test_every_check_is_shown(self, opened, told):
         shown = opened.page.locator("#proof tbody tr").all_inner_texts()
@@ -280,32 +287,48 @@ class TestKeyboard:
             assert not table.is_visible()
 
 
-KEPT = ("kind", "attack", "level", "group", "answer", "sha256")
+KEPT = ("kind", "attack", "level", "group", "answer", "sha256", "name", "ok")
 """What the page is drawn by; everything else is text that somebody else may have written."""
 
 
 def poisoned(value, words):
     """Put hostile text in place of every text, and beside every name that somebody else chose."""
-    if isinstance(value, dict):
-        return {
-            name: part if name in KEPT else poisoned(part, words) for name, part in value.items()
-        }
-    if isinstance(value, list):
-        return [poisoned(part, words) for part in value]
+    if dataclasses.is_dataclass(value):
+        parts = ((each.name, getattr(value, each.name)) for each in dataclasses.fields(value))
+        return dataclasses.replace(
+            value, **{name: poisoned(of, words) for name, of in parts if name not in KEPT}
+        )
+    if isinstance(value, Mapping):
+        return {name: poisoned(part, words) for name, part in value.items()}
+    if isinstance(value, tuple):
+        return tuple(poisoned(part, words) for part in value)
     return next(words) if isinstance(value, str) else value
 
 
 class TestHostile:
     def test_text_is_text_wherever_it_stands(self, browser, made, tmp_path):
-        numbers = poisoned(json.loads(made.json()), itertools.cycle(EVIL))
-        numbers["title"] = EVIL[0]
+        known = poisoned(made.numbers, itertools.cycle(EVIL))
         evil = {text: text for text in EVIL}
-        numbers["settings"]["settings"] |= evil | {"nested": {EVIL[1]: [EVIL[2], evil]}}
-        numbers["settings"]["losses"] |= evil
-        numbers["made"]["files"] = {text: {"sha256": text} for text in EVIL}
-        numbers["verification"]["limits"] = list(EVIL)
+        settings = dict(known.settings.settings) | evil
+        checks = tuple(
+            dataclasses.replace(check, name=f"{check.name}{EVIL[0]}")
+            if check.name in ("sizes", "names")
+            else check
+            for check in known.verification.checks
+        )
+        known = dataclasses.replace(
+            known,
+            title=EVIL[0],
+            settings=dataclasses.replace(
+                known.settings,
+                settings=settings | {"nested": {EVIL[1]: [EVIL[2], evil]}},
+                losses=dict(known.settings.losses) | evil,
+            ),
+            made=dataclasses.replace(known.made, files={text: {"sha256": text} for text in EVIL}),
+            verification=dataclasses.replace(known.verification, limits=EVIL, checks=checks),
+        )
         file = tmp_path / "evil.html"
-        file.write_text(page(numbers), encoding="utf-8")
+        file.write_text(page(known), encoding="utf-8")
         with opening(browser, file) as seen:
             assert seen.page.evaluate("window.hacked") is None
             assert seen.is_quiet(file)
@@ -314,7 +337,8 @@ class TestHostile:
                 " ".join(text.split()) for text in EVIL
             ]
             assert seen.page.title() == f"Privacy report: {EVIL[0]}"
-            assert json.loads(seen.page.locator("#numbers").text_content()) == numbers
+            told = json.loads(seen.page.locator("#numbers").text_content())
+            assert told == json.loads(json.dumps(known.as_dict()))
             assert all(seen.page.evaluate(MARKS).values())
 
     def test_people_and_places_of_any_name(self, browser, tmp_path):
@@ -335,7 +359,7 @@ class TestHostile:
         made = incrowd.report.make(
             tmp_path / "release", original=data, record=who, title=EVIL[2], targets=5
         )
-        assert "hacked" not in json.dumps({**made.numbers, "title": None})
+        assert "hacked" not in json.dumps(made.numbers.as_dict() | {"title": None})
         file = made.add()
         with opening(browser, file) as seen:
             assert seen.page.evaluate("window.hacked") is None

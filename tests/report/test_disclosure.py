@@ -1,9 +1,13 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import incrowd
 from incrowd.data._frame import Frame, laea
-from incrowd.report._disclosure import area_of, days_of, veiled
+from incrowd.evaluate._verify.result import Check
+from incrowd.report._disclosure import area_of, days_of, suppress_small_counts
+from report.samples import numbers, squares, with_settings
 
 
 def seen(*people, origin=0):
@@ -37,36 +41,31 @@ class TestDays:
 
 class TestMap:
     def test_area_is_that_of_squares_with_people_enough_in_the_original(self):
-        about = {"side_m": 500.0, "cells": [[5, 5, 10, None], [7, 6, None, 20]]}
-        assert area_of(about) == pytest.approx(0.25)
-        assert area_of(about | {"cells": []}) is None
+        assert area_of(squares((5, 5, 10, None), (7, 6, None, 20))) == pytest.approx(0.25)
+        assert area_of(squares()) is None
 
 
-class TestVeil:
+class TestSmallCounts:
     @staticmethod
     def numbers(dropped, k=3):
         figures = {"people_dropped": dropped, "samples_dropped": 77, "trajectories": 5}
-        check = {"name": "membership", "ok": True, "says": f"{dropped} with 77", "figures": figures}
+        check = Check("membership", ok=True, says=f"{dropped} with 77", figures=figures)
         losses = {"people_dropped": dropped, "people_left_over": dropped, "samples_dropped": 77}
-        return {
-            "verification": {"k": k, "checks": [check]},
-            "settings": {"losses": losses | {"people_emptied": 0}},
-        }
+        known = with_settings(numbers(k=k), losses=losses | {"people_emptied": 0})
+        return replace(known, verification=replace(known.verification, checks=(check,)))
 
     @pytest.mark.parametrize("dropped", [1, 2])
     def test_hides_what_is_counted_of_few(self, dropped):
-        known = self.numbers(dropped)
-        veiled(known)
+        known = suppress_small_counts(self.numbers(dropped))
         assert "77" not in str(known)
-        losses = known["settings"]["losses"]
+        losses = known.settings.losses
         assert losses["people_dropped"] == losses["people_left_over"] == "fewer than 3"
         assert losses["people_emptied"] == 0
-        [check] = known["verification"]["checks"]
-        assert check["figures"] == {"trajectories": 5}
-        assert "fewer than 3 people" in check["says"]
+        [check] = known.verification.checks
+        assert check.figures == {"trajectories": 5}
+        assert "fewer than 3 people" in check.says
 
     @pytest.mark.parametrize(("dropped", "k"), [(0, 3), (3, 3), (1, None)])
     def test_leaves_the_rest(self, dropped, k):
         known = self.numbers(dropped, k)
-        veiled(known)
-        assert known == self.numbers(dropped, k)
+        assert suppress_small_counts(known) == known == self.numbers(dropped, k)

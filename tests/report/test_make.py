@@ -24,6 +24,13 @@ NOTHING_LOST = {
 }  # fmt: skip
 
 
+KEYS = [
+    "title", "made", "given", "settings", "verification", "sizes", "before", "after", "accuracy",
+    "utility", "drawn", "verdict",
+]  # fmt: skip
+"""What the JSON has, for whoever reads it."""
+
+
 @pytest.fixture(scope="module")
 def town():
     return incrowd.synthesize("city", users=16, seed=5)
@@ -88,12 +95,13 @@ def samples(*people, slot=60):
 class TestWhole:
     def test_says_everything(self, whole):
         assert whole.verdict.answer == "conditions"
-        given = whole.numbers["given"]
-        assert given["original"] is given["record"] is True
-        assert given["tz"] == ZONE
-        missing = [name for name, part in whole.numbers.items() if part is None]
-        assert missing == ["title"]
-        assert json.loads(whole.json()) == whole.numbers
+        given = whole.numbers.given
+        assert given.original is given.record is True
+        assert given.tz == ZONE
+        plain = whole.numbers.as_dict()
+        assert [name for name, part in plain.items() if part is None] == ["title"]
+        assert json.loads(whole.json()) == plain
+        assert list(plain) == KEYS
         assert "may be shared with conditions" in " ".join(whole.lines())
 
     def test_the_same_again_is_the_same_whoever_measures_k_gaps(self, town, copy):
@@ -117,14 +125,14 @@ class TestWhole:
     def test_csv_and_parquet_say_the_same(self, town, copy, tmp_path):
         publish(town, incrowd.glove(town, k=2), tmp_path / "csv", format="csv", draws=20)
         first, second = (make(each, targets=5).numbers for each in (copy, tmp_path / "csv"))
-        assert first["accuracy"] == second["accuracy"]
+        assert first.accuracy == second.accuracy
 
 
 class TestAdding:
     def test_twice_replaces_the_page_and_the_release_stays_whole(self, copy):
         first = make(copy, targets=5, title="first").add()
         second = make(copy, targets=5, title="second")
-        assert second.numbers["verification"]["ok"]
+        assert second.numbers.verification.ok
         assert second.add() == first
         assert "Privacy report: second" in first.read_text()
         assert set(read_manifest(copy).files) == {"trajectories.parquet", "report.html"}
@@ -144,7 +152,7 @@ class TestPartsMissing:
     def test_the_release_alone(self, copy):
         made = make(copy, targets=5)
         assert made.verdict.answer == "conditions"
-        assert made.numbers["before"] is None
+        assert made.numbers.before is None
         html = made.html()
         assert 'id="unsaid"' in html
         unsaid = html.split('id="unsaid"')[1].split("</ul>")[0]
@@ -154,8 +162,8 @@ class TestPartsMissing:
 
     def test_without_the_record(self, copy, town):
         made = make(copy, original=town, targets=5)
-        assert made.numbers["utility"]["persons"] is None
-        assert made.numbers["accuracy"]["position_error"] is None
+        assert made.numbers.utility.persons is None
+        assert made.numbers.accuracy.errors is None
         (unsaid,) = words(made.numbers)["unsaid"]
         assert "the private record of who became whom was not given" in unsaid
         names = [chart.name for chart in charts(made.numbers)]
@@ -224,7 +232,7 @@ class TestBadInput:
         made = make(copy, original=town, targets=5)
         assert made.verdict.answer == "no"
         assert made.verdict.because[0].startswith("files: ")
-        assert made.numbers["after"] is None
+        assert made.numbers.after is None
         assert "Do not share this release" in made.html()
         with pytest.raises(UnreadableError, match="not the file that was released"):
             made.add()
@@ -251,8 +259,8 @@ class TestOtherMechanisms:
         made = make(tmp_path / "release", original=town, targets=5)
         assert made.verdict.answer == "no"
         assert "as anonymous" in made.verdict.headline
-        assert made.numbers["verification"]["ok"]
-        assert made.numbers["drawn"] == []
+        assert made.numbers.verification.ok
+        assert made.numbers.drawn == ()
         assert "hides nobody in a crowd" in words(made.numbers)["done"][0]
 
 
@@ -263,9 +271,9 @@ class TestSmall:
             by_hand(tmp_path / "release", one, [1])
         made = make(tmp_path / "release", original=one, targets=5)
         assert made.verdict.answer == "no"
-        assert made.numbers["before"]["k_gap"] is None
+        assert made.numbers.before.k_gap is None
         assert "there is nobody to hide among" in " ".join(words(made.numbers)["unsaid"])
-        assert made.numbers["drawn"] == []
+        assert made.numbers.drawn == ()
 
     def test_two_people_with_one_sample_each(self, tmp_path):
         two = samples([(3, 3, 100)], [(3, 3, 100)])
@@ -274,8 +282,8 @@ class TestSmall:
         write_record(tmp_path / "who.parquet", record, names)
         made = make(tmp_path / "release", original=two, record=tmp_path / "who.parquet")
         assert made.verdict.answer == "conditions"
-        assert made.numbers["before"]["k_gap"]["hidden_already"] == 1
-        assert words(made.numbers)["exposure"][1].startswith("100.0% of people had a twin")
+        assert made.numbers.before.k_gap.hidden_already == 1
+        assert words(made.numbers)["exposure"][1].startswith("100.0% of people had a record that")
 
     def test_an_empty_folder_after_everything_was_suppressed(self, tmp_path):
         far = samples([(0, 0, 0)], [(9000, 9000, 90000)])
@@ -325,7 +333,7 @@ class TestNobodyIsNamed:
         _, data, made, _ = hermit
         text = made.json()
         metres = {f"{value:.1f}" for value in np.unique(data.frame.metres(data.x0)) if value > 1000}
-        numbers = set(re.findall(r"\d+\.\d+", json.dumps(made.numbers)))
+        numbers = set(re.findall(r"\d+\.\d+", made.json()))
         assert not metres & numbers
         lon, lat = data.frame.degrees(data.frame.metres(data.x0), data.frame.metres(data.y0))
         for degree in {f"{d:.4f}" for d in (*lon.tolist(), *lat.tolist())}:
@@ -333,46 +341,45 @@ class TestNobodyIsNamed:
 
     def test_the_map_ends_where_people_are(self, hermit):
         _, _, made, (x, y) = hermit
-        about = made.numbers["utility"]["together"]["map"]
-        assert all(n is None or n >= about["least"] >= 10 for c in about["cells"] for n in c[2:])
-        assert {cell[0] for cell in about["cells"]} >= {0, about["columns"] - 1}
-        assert {cell[1] for cell in about["cells"]} >= {0, about["rows"] - 1}
-        east = about["west_m"] + about["columns"] * about["side_m"]
-        north = about["south_m"] + about["rows"] * about["side_m"]
+        about = made.numbers.utility.together.map
+        assert all(n is None or n >= about.least >= 10 for c in about.cells for n in c[2:])
+        assert {cell[0] for cell in about.cells} >= {0, about.columns - 1}
+        assert {cell[1] for cell in about.cells} >= {0, about.rows - 1}
+        east = about.west_m + about.columns * about.side_m
+        north = about.south_m + about.rows * about.side_m
         assert east < x * 100
         assert north < y * 100
 
     def test_bins_and_heat_are_of_many(self, hermit):
         _, _, made, _ = hermit
-        persons = made.numbers["utility"]["persons"]
-        for name in ("travelled", "gyration", "hull"):
-            groups = [*persons[name]["bins"], *persons[name]["heat"]]
-            assert all(group["people"] >= 10 for group in groups)
+        persons = made.numbers.utility.persons
+        for ratios in (persons.travelled, persons.gyration, persons.hull):
+            assert all(group.people >= 10 for group in (*ratios.bins, *ratios.heat))
 
     def test_no_extreme_of_an_error(self, hermit):
         _, _, made, _ = hermit
         for name in ("position_error", "time_error"):
-            assert set(made.numbers["accuracy"][name]) == {
+            assert set(json.loads(made.json())["accuracy"][name]) == {
                 "mean", "quarter", "median", "three_quarters", "cumulative",
             }  # fmt: skip
 
     def test_no_quantile_of_the_last_few(self, hermit):
         _, _, made, _ = hermit
-        persons = made.numbers["utility"]["persons"]
+        persons = json.loads(made.json())["utility"]["persons"]
         for name in ("centre_of_mass", "home", "work", "travelled", "gyration"):
             assert "0.5" in persons[name]["quantiles"]
             assert set(persons[name]["quantiles"]) <= {"0.25", "0.5", "0.75"}
 
     def test_records_that_are_drawn_are_published_ones_of_crowds(self, hermit):
         _, _, made, _ = hermit
-        drawn = made.numbers["drawn"]
+        drawn = made.numbers.drawn
         assert drawn
-        assert all(record["crowd"] >= 2 for record in drawn)
-        assert max(box["east_to"] for record in drawn for box in record["boxes"]) < 100
+        assert all(record.crowd >= 2 for record in drawn)
+        assert max(box.east_to for record in drawn for box in record.boxes) < 100
 
     def test_her_days_and_her_distance_are_not_told(self, hermit):
         _, _, made, _ = hermit
-        about = made.numbers["before"]["data"]
+        about = json.loads(made.json())["before"]["data"]
         assert about["people"] == 41
         days = {"start": "2012-03-05", "end": "2012-03-18", "days": 14}
         assert {name: about[name] for name in days} == days
@@ -381,13 +388,13 @@ class TestNobodyIsNamed:
 
     def test_she_is_left_out_of_the_release(self, hermit):
         _, _, made, _ = hermit
-        assert made.numbers["settings"]["losses"]["people_dropped"] == "fewer than 2"
+        assert made.numbers.settings.losses["people_dropped"] == "fewer than 2"
         said = dict(words(made.numbers)["settings"])
         assert "fewer than 2" in said.values()
 
     def test_the_k_gap_ends_before_hers(self, hermit):
         _, data, made, _ = hermit
         most = incrowd.k_gap(data, 2)["k_gap"].max()
-        curve = made.numbers["before"]["k_gap"]["curve"]
-        assert curve[-1]["gap"] < most
-        assert curve[-1]["share"] < 1
+        curve = made.numbers.before.k_gap.curve
+        assert curve[-1][0] < most
+        assert curve[-1][1] < 1

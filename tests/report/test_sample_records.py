@@ -1,3 +1,5 @@
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,7 +7,7 @@ from hypothesis import strategies as st
 
 from incrowd import Trajectories
 from incrowd.data._frame import Frame, laea
-from incrowd.report._collect import DAYS, MOST, RECORDS, drawn
+from incrowd.report._collect import DAYS, MOST, RECORDS, sample_records
 
 FRAME = Frame(laea(7.5, -5.5), 100.0, 60)
 
@@ -28,27 +30,27 @@ def records(*crowds, lengths=None, frame=FRAME):
     )
 
 
-class TestDrawn:
+class TestSampleRecords:
     @given(st.lists(st.integers(1, 6), min_size=1, max_size=12), st.integers(2, 5))
-    def test_a_crowd_below_the_least_is_never_drawn(self, crowds, least):
-        found = drawn(records(*crowds), least=least)
-        assert all(record["crowd"] >= least for record in found)
+    def test_a_crowd_below_the_least_is_never_sample_records(self, crowds, least):
+        found = sample_records(records(*crowds), least=least)
+        assert all(record.crowd >= least for record in found)
         enough = sum(crowd >= least for crowd in crowds)
         assert min(enough, 1) <= len(found) <= min(enough, RECORDS)
 
     def test_of_many_those_in_the_middle(self):
-        found = drawn(records(*[2] * 9), least=2)
-        widths = [round(record["boxes"][0]["east_to"], 3) for record in found]
+        found = sample_records(records(*[2] * 9), least=2)
+        widths = [round(record.boxes[0].east_to, 3) for record in found]
         assert widths == [0.3, 0.5, 0.7]
 
     def test_nobody_is_drawn_by_one_sample(self):
-        assert drawn(records(2, 3, lengths=[1, 1]), least=2) == []
+        assert sample_records(records(2, 3, lengths=[1, 1]), least=2) == ()
 
     def test_counts_from_the_corner_and_the_midnight(self):
-        boxes = drawn(records(5), least=2)[0]["boxes"]
-        assert min(box["east"] for box in boxes) == min(box["north"] for box in boxes) == 0
-        assert boxes[0]["hour"] == 0
-        assert boxes[1] == {
+        boxes = sample_records(records(5), least=2)[0].boxes
+        assert min(box.east for box in boxes) == min(box.north for box in boxes) == 0
+        assert boxes[0].hour == 0
+        assert asdict(boxes[1]) == {
             "east": 0.1, "east_to": 0.2, "north": 0.0, "north_to": 0.1,
             "hour": pytest.approx(100 / 60, abs=1e-3), "hour_to": pytest.approx(130 / 60, abs=1e-3),
         }  # fmt: skip
@@ -60,13 +62,13 @@ class TestDrawn:
                   zip(there.columns, (700, 700, -90, -90, 1440, 1440), strict=True)),
             there.offsets, FRAME, crowd=there.crowd,
         )  # fmt: skip
-        assert drawn(here, least=2) == drawn(moved, least=2)
+        assert sample_records(here, least=2) == sample_records(moved, least=2)
 
     def test_only_the_first_days(self):
-        found = drawn(records(2, lengths=[100]), least=2)
-        assert max(box["hour"] for box in found[0]["boxes"]) < 24 * DAYS
+        found = sample_records(records(2, lengths=[100]), least=2)
+        assert max(box.hour for box in found[0].boxes) < 24 * DAYS
 
     def test_not_more_boxes_than_can_be_seen(self):
         frame = Frame(laea(7.5, -5.5), 100.0, 1)
-        found = drawn(records(2, lengths=[400], frame=frame), least=2)
-        assert len(found[0]["boxes"]) == MOST
+        found = sample_records(records(2, lengths=[400], frame=frame), least=2)
+        assert len(found[0].boxes) == MOST

@@ -1,7 +1,14 @@
+import dataclasses
+from dataclasses import replace
+
 import pytest
 
+from incrowd.report import _thresholds
+from incrowd.report._numbers import Exposure, plain
+from incrowd.report._page import TEMPLATES
+from incrowd.report._thresholds import LIGHTS, ChecksPassed, Threshold, docs_table, lights_of
 from incrowd.report._verdict import judge
-from report.samples import numbers, rows, sharp, within
+from report.samples import before, numbers, rows, sharp, with_sizes, within
 
 
 def light(verdict, about):
@@ -40,16 +47,16 @@ class TestAnswer:
 
     @pytest.mark.parametrize("check", ["files", "k_anonymity", "linkage", "membership"])
     def test_a_check_that_failed_is_a_no(self, check):
-        verdict = judge(numbers(ok=False, **{check: False}))
+        verdict = judge(numbers(**{check: False}))
         assert verdict.answer == "no"
         assert verdict.headline == "Do not share this release: its verification failed."
         assert verdict.threat == "No protection can be claimed."
         assert light(verdict, "Proof").level == "red"
-        assert light(verdict, "Proof").value == "7 of 8 checks passed"
+        assert light(verdict, "Proof").value == "9 of 10 checks passed"
         assert verdict.because[0].startswith(check.replace("_", "-"))
 
     def test_a_verification_that_is_not_ok_is_a_no_even_where_no_check_failed(self):
-        verdict = judge(numbers(ok=False, k_anonymity=None, smallest=None))
+        verdict = judge(numbers(k_anonymity=None, smallest=None))
         assert verdict.answer == "no"
         assert light(verdict, "Proof").level == "red"
 
@@ -57,7 +64,7 @@ class TestAnswer:
         verdict = judge(numbers(linkage=None, coverage=None))
         assert verdict.answer == "conditions"
         assert light(verdict, "Proof").level == "amber"
-        assert light(verdict, "Proof").value == "6 of 8 checks passed"
+        assert light(verdict, "Proof").value == "8 of 10 checks passed"
         assert light(verdict, "Proof").says.endswith("Not checked: coverage, linkage.")
 
     @pytest.mark.parametrize("smallest", [1, 2, 9])
@@ -69,18 +76,19 @@ class TestAnswer:
         assert ("by chance" in light(verdict, "Smallest crowd").says) == (smallest > 1)
 
     def test_crowds_that_were_not_counted_are_red(self):
-        verdict = judge(numbers(None, ok=False, rows=False))
+        verdict = judge(numbers(None, rows=False))
         assert light(verdict, "Smallest crowd").value == "not known"
         assert light(verdict, "Smallest crowd").level == "red"
         assert verdict.three[0]["value"] == "?"
-        assert verdict.loss == "What was lost cannot be said: the files did not pass."
-        assert light(verdict, "Homes").says == "Cannot be said: the files did not pass."
+        assert verdict.loss == "What was lost cannot be said: the files did not pass verification."
+        assert (
+            light(verdict, "Homes").says == "Cannot be said: the files did not pass verification."
+        )
 
     def test_one_of_two_losses_is_called_so(self):
-        known = numbers()
-        known["sizes"] |= {"dropped_share": 0.01}
+        known = with_sizes(numbers(), dropped_share=0.01)
         assert light(judge(known), "Left out").says.startswith("The share of people who")
-        both = known | {"accuracy": sharp(deleted=0.0)}
+        both = replace(known, accuracy=sharp(deleted=0))
         assert light(judge(both), "Left out").says.startswith("The larger of two shares")
 
     @pytest.mark.parametrize(
@@ -94,7 +102,7 @@ class TestAnswer:
         assert verdict.answer == answer
 
     def test_what_was_lost_is_no_matter_of_sharing(self):
-        lossy = numbers() | {"accuracy": sharp(0.0, 0.0, deleted=1.0)}
+        lossy = replace(numbers(), accuracy=sharp(0.0, 0.0, deleted=10_000))
         assert judge(lossy).answer == "yes"
 
 
@@ -105,28 +113,28 @@ class TestUse:
          (0.0, "red")],
     )  # fmt: skip
     def test_levels_of_detail_and_places(self, share, level):
-        known = {"accuracy": sharp(share, share), "utility": within(share, share)}
-        verdict = judge(numbers() | known)
+        known = replace(numbers(), accuracy=sharp(share, share), utility=within(share, share))
+        verdict = judge(known)
         for about in ("Detail in space", "Detail in time", "Homes", "Workplaces"):
             assert light(verdict, about).level == level
 
     @pytest.mark.parametrize(
         ("dropped", "deleted", "level", "value"),
         [
-            (0.0, 0.0, "green", "none"),
-            (0.0, 0.0005, "green", "less than 0.1%"),
-            (0.05, 0.01, "green", "5.0%"),
-            (0.01, 0.0501, "amber", "5.0%"),
-            (0.2, 0.0, "amber", "20.0%"),
-            (0.2001, 0.0, "red", "20.0%"),
-            (None, 0.3, "red", "30.0%"),
+            (0.0, 0, "green", "none"),
+            (0.0, 5, "green", "less than 0.1%"),
+            (0.05, 100, "green", "5.0%"),
+            (0.01, 501, "amber", "5.0%"),
+            (0.2, 0, "amber", "20.0%"),
+            (0.2001, 0, "red", "20.0%"),
+            (None, 3000, "red", "30.0%"),
             (None, None, "grey", "not known"),
         ],
     )
     def test_the_larger_loss_counts(self, dropped, deleted, level, value):
-        known = numbers() | {"accuracy": sharp(**({} if deleted is None else {"deleted": deleted}))}
-        if dropped is not None:
-            known["sizes"] |= {"dropped_share": dropped}
+        known = replace(
+            with_sizes(numbers(), dropped_share=dropped), accuracy=sharp(deleted=deleted)
+        )
         assert light(judge(known), "Left out").level == level
         assert light(judge(known), "Left out").value == value
 
@@ -138,15 +146,18 @@ class TestUse:
         assert verdict.loss == "What was lost cannot be said without the original."
 
     def test_a_person_without_home_is_not_known(self):
-        verdict = judge(numbers() | {"utility": within(None, 0.5)})
+        verdict = judge(replace(numbers(), utility=within(None, 0.5)))
         assert light(verdict, "Homes").level == "grey"
         assert light(verdict, "Workplaces").value == "50%"
 
 
 class TestThreeNumbers:
     def test_all_three(self):
-        known = numbers(unique=(0.0, 0.0, 0.0, 0.004)) | {"accuracy": sharp(0.9, 0.5)}
-        known["before"] = {"uniqueness": rows(0.1, 0.5, 0.7, 0.856)}
+        known = replace(
+            numbers(unique=(0.0, 0.0, 0.0, 0.004)),
+            accuracy=sharp(0.9, 0.5),
+            before=before(0.1, 0.5, 0.7, 0.856),
+        )
         assert [each["value"] for each in judge(known).three] == ["3", "86% → 0%", "45%"]
 
     def test_without_the_original(self):
@@ -163,9 +174,67 @@ class TestThreeNumbers:
         assert f"{three[0]['value']} {three[0]['what']}" == "1 person alone has a record, at least"
 
     def test_other_kinds_of_points_do_not_count(self):
-        known = numbers(unique=(0.0,))
-        known["after"]["uniqueness"] += rows(1, 1, 1, 1, kind="spatial")
+        after = Exposure(rows(0.0) + rows(1, 1, 1, 1, kind="spatial"), None)
+        known = replace(numbers(), after=after)
         assert judge(known).three[1]["value"] == "?"
 
     def test_is_plain(self):
-        assert judge(numbers()).as_dict()["lights"][0]["about"] == "Smallest crowd"
+        assert plain(judge(numbers()))["lights"][0]["about"] == "Smallest crowd"
+
+
+class TestThresholds:
+    """The level, the sentence and the documentation come from one entry each."""
+
+    def test_a_changed_constant_changes_level_and_sentence_together(self, monkeypatch):
+        known = with_sizes(numbers(), dropped_share=0.25)
+        left_out = light(judge(known), "Left out")
+        assert (left_out.level, left_out.value) == ("red", "25.0%")
+        assert left_out.thresholds == "green up to 5%, amber up to 20%, red above"
+        changed = tuple(
+            replace(each, green=0.25, amber=0.5) if each.light == "Left out" else each
+            for each in LIGHTS
+        )
+        monkeypatch.setattr(_thresholds, "LIGHTS", changed)
+        left_out = light(judge(known), "Left out")
+        assert (left_out.level, left_out.value) == ("green", "25.0%")
+        assert left_out.thresholds == "green up to 25%, amber up to 50%, red above"
+        assert "| Left out | people or samples, whichever is more | up to 25% | up to 50% |" in (
+            docs_table()
+        )
+
+    def test_a_new_light_is_one_entry(self, monkeypatch):
+        people = Threshold(
+            light="People", group="use", green=100, amber=50, direction="at least", unit="people",
+            source="a test", measures="people in the release",
+            value=lambda known: known.sizes.stated["people"], says=lambda *_: "Enough to hide in.",
+        )  # fmt: skip
+        monkeypatch.setattr(_thresholds, "LIGHTS", (*LIGHTS, people))
+        found = light(judge(numbers()), "People")
+        assert (found.level, found.word, found.value) == ("amber", "caution", "90")
+        assert found.thresholds == "green from 100 people, amber from 50, red below"
+        assert docs_table().endswith(
+            "| People | people in the release | from 100 | from 50 | less | a test |"
+        )
+
+    @pytest.mark.parametrize("each", [each for each in LIGHTS if isinstance(each, Threshold)])
+    def test_the_sentence_is_true_of_the_level(self, each):
+        step = 1 if each.unit == "people" else 0.001
+        worse = -step if each.direction == "at least" else step
+        levels = [each.level(at) for at in (each.green, each.green + worse, each.amber)]
+        assert levels == ["green", "amber", "amber"]
+        assert each.level(each.amber + worse) == "red"
+        green, amber = each.written(each.green), each.written(each.amber)
+        assert each.sentence.index(green) < each.sentence.index(amber)
+
+    def test_the_documentation_has_this_table(self):
+        docs = TEMPLATES.parents[3] / "docs" / "report.md"
+        assert docs_table() in docs.read_text(encoding="utf-8")
+
+    def test_every_light_has_a_source(self):
+        assert all(each.source for each in LIGHTS)
+        assert sum(isinstance(each, ChecksPassed) for each in LIGHTS) == 1
+
+    def test_is_frozen(self):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            LIGHTS[0].green = 9
+        assert len(lights_of(numbers())) == len(LIGHTS) - 1  # nothing is known of the unique

@@ -1,6 +1,10 @@
 """`risk`: the worst that an adversary with k points of knowledge can do to each person.
 
-What an attack looks at, laid out for its search, and what it found, said in places and times.
+::
+
+    Visits ──> IndexedVisits ──> prepare: an attack's search ──> the smallest crowd of each person
+               (made once)       (_search), its instances          │
+                                          explain_instances <──────┴──> risk = 1 / crowd
 """
 
 import functools
@@ -14,11 +18,12 @@ from numpy.typing import NDArray
 from incrowd._arguments import is_whole
 from incrowd._numba import Ints
 from incrowd._parallel import cores, on_threads
-from incrowd.attack._attacks import LIMIT, MANY, Attack, Visit, as_fraction, attacks_of, settles
-from incrowd.attack._search.index import Points, Records, index
-from incrowd.attack._search.proportion import Tolerance, shares
-from incrowd.attack._search.sequence import order, sequences
-from incrowd.attack._search.unordered import each
+from incrowd.attack._attacks import LIMIT, MANY, Attack, Visit, as_fraction, refuse_large_products
+from incrowd.attack._resolve import attacks_of
+from incrowd.attack._search.index import InvertedIndex, KnownPoints, build_index
+from incrowd.attack._search.proportion import Tolerance, proportion_search
+from incrowd.attack._search.sequence import positions_of, sequence_search
+from incrowd.attack._search.unordered import unordered_search
 from incrowd.data._trajectories import Trajectories
 from incrowd.data._visits import Vectors, Visits, count
 from incrowd.errors import ArgumentError, InputError
@@ -27,27 +32,30 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
-    "Released",
+    "IndexedVisits",
     "Search",
-    "Tell",
     "prepare",
     "risk",
     "which_of",
 ]
 
 
+BLOCK = 64
+"""How many people are attacked at a time."""
 Search = Callable[[Ints, NDArray[np.int32]], tuple[Ints, NDArray[np.int32]]]
-"""From people, and room for a number for each of all; gives crowds, and what leaves them."""
+"""From people, and scratch space (-1 for everybody); returns crowds, and what leaves them."""
+Explain = Callable[[Ints, NDArray[np.int32]], "pl.Series"]
+"""From people, and the entries that are known of each; returns the points as places and times."""
 
 
-class Released:
-    """What several attacks look at, made once."""
+class IndexedVisits:
+    """Visits with counts and index, made once for all attacks that need them."""
 
     def __init__(self, visits: "Visits", threads: int) -> None:
         self.visits, self.threads = visits, threads
 
     def count(self, codes: Ints) -> Vectors:
-        """Count how often each person has each code."""
+        """Return how often each person has each code."""
         return count(codes, self.visits.offsets, threads=self.threads)
 
     @functools.cached_property
@@ -56,154 +64,159 @@ class Released:
         return self.count(self.visits.place)
 
     @functools.cached_property
-    def indexed(self) -> tuple[Records, Ints]:
-        """Who visited each place."""
-        return index(self.places)
+    def index(self) -> tuple[InvertedIndex, Ints]:
+        """Who visited each place, and the codes of the places."""
+        return build_index(self.places)
 
 
-class Tell:
-    """Says which points are known, from entries of people."""
+def explain_instances(
+    attack: Attack,
+    indexed: IndexedVisits,
+    index: InvertedIndex,
+    codes: Ints,
+    who: Ints,
+    known: NDArray[np.int32],
+) -> "pl.Series":
+    """Return the instance of background knowledge (Definition 3.1) behind entries of people.
 
-    def __init__(self, attack: Attack, released: Released, records: Records, codes: Ints) -> None:
-        self.attack, self.visits, self.records, self.codes = attack, released.visits, records, codes
-        self.total = released.places.total
+    A list of points for each person: place, time, visits, of (null: not known).
+    """
+    import polars as pl
 
-    def __call__(self, who: Ints, known: NDArray[np.int32]) -> "pl.Series":
-        """Give a list of points for each person: place, time, visits, of (null: not known)."""
-        import polars as pl
-
-        row, column = np.nonzero(known >= 0)
-        entry = self.records.offsets[who[row]] + known[row, column]
-        number = self.records.number[entry].astype(np.int64)
-        place, time = self._where(self.codes[self.records.key[entry]])
-        of = self.total[who[row]]
-        if self.attack.shared:
-            most = np.zeros(len(who), np.int64)
-            np.maximum.at(most, row, number)
-            of = most[row]
-        known_of = {"time": time, "visits": number, "of": of}
-        told = [
-            pl.lit(pl.Series(values) if name in self.attack.tells else None, pl.Int64).alias(name)
-            for name, values in known_of.items()
-        ]
-        points = pl.DataFrame({"row": row, "place": place}).with_columns(told)
-        point = pl.struct("place", "time", "visits", "of").alias("knows")
-        return points.group_by("row", maintain_order=True).agg(point)["knows"]
-
-    def _where(self, code: Ints) -> tuple["pl.Series", Ints | None]:
-        """Give the place (and the time) behind codes; of codes of one's own, the code."""
-        import polars as pl
-
-        visits, time = self.visits, None
-        if isinstance(self.attack, Visit):
-            place, time = self.attack.decode(code, visits)
-        else:
-            place = code
-        if visits.places is None:
-            return pl.Series(place, dtype=pl.Int64), time
-        if is_own(self.attack) and time is None:
-            return pl.Series(place).cast(visits.places.dtype), time
-        return visits.places.gather(place), time
+    row, column = np.nonzero(known >= 0)
+    entry = index.offsets[who[row]] + known[row, column]
+    number = index.number[entry].astype(np.int64)
+    place, time = _decode(attack, indexed.visits, codes[index.key[entry]])
+    of = indexed.places.total[who[row]]
+    if attack.relative_to_top:
+        most = np.zeros(len(who), np.int64)
+        np.maximum.at(most, row, number)
+        of = most[row]
+    values = {"time": time, "visits": number, "of": of}
+    known_fields = [
+        pl.lit(pl.Series(value) if name in attack.known_fields else None, pl.Int64).alias(name)
+        for name, value in values.items()
+    ]
+    points = pl.DataFrame({"row": row, "place": place}).with_columns(known_fields)
+    point = pl.struct("place", "time", "visits", "of").alias("knows")
+    return points.group_by("row", maintain_order=True).agg(point)["knows"]
 
 
-def is_own(attack: Attack) -> bool:
-    """Tell whether an attack has codes of its own, and not those of places."""
+def _decode(attack: Attack, visits: Visits, code: Ints) -> tuple["pl.Series", Ints | None]:
+    """Return the places (and times) that codes stand for; the codes, if they are the attack's."""
+    import polars as pl
+
+    place, time = attack.decode(code, visits) if isinstance(attack, Visit) else (code, None)
+    if visits.places is None:
+        return pl.Series(place, dtype=pl.Int64), time
+    if has_own_codes(attack) and time is None:
+        return pl.Series(place).cast(visits.places.dtype), time
+    return visits.places.gather(place), time
+
+
+def has_own_codes(attack: Attack) -> bool:
+    """Return whether an attack has codes of its own, and not those of places."""
     return type(attack).codes is not Attack.codes
 
 
-def prepare(attack: Attack, ks: list[int], released: Released) -> tuple[Search, Tell]:
-    """Lay out what an attack looks at; gives the search from some people, and who tells of it.
+def prepare(attack: Attack, ks: list[int], indexed: IndexedVisits) -> tuple[Search, Explain]:
+    """Return the search of an attack, from some people, and what explains its instances.
 
-    That its parts go together, `refuse_odd` has seen already; here is looked at what it gives.
+    That its parts go together was checked before (`refuse_odd`); here its results are.
     """
-    own = _codes(attack, released.visits) if is_own(attack) else None
-    vectors = released.places if own is None else released.count(own)
-    records, codes = released.indexed if own is None else index(vectors)
-    if attack.divided:
-        records = records._replace(total=vectors.total)
+    own = _codes(attack, indexed.visits) if has_own_codes(attack) else None
+    vectors = indexed.places if own is None else indexed.count(own)
+    index, codes = indexed.index if own is None else build_index(vectors)
+    if attack.normalised:
+        index = index._replace(total=vectors.total)
     # Nobody has more points than visits, so no more can be known.
     most = int(vectors.total.max())
-    first = LIMIT if attack.first is None else int(attack.first)
-    wanted = np.minimum(ks if attack.first is None else [first], most).astype(np.int64)
-    tell = Tell(attack, released, records, codes)
+    top_n = LIMIT if attack.top_n is None else int(attack.top_n)
+    wanted = np.minimum(ks if attack.top_n is None else [top_n], most).astype(np.int64)
+    explain = functools.partial(explain_instances, attack, indexed, index, codes)
     if attack.ordered:
-        cuts, sequence, times = vectors.offsets, records.key, np.ones_like(records.value)
+        offsets, sequence, times = vectors.offsets, index.key, np.ones_like(index.list_count)
         if attack.ordered == "time":
-            cuts = released.visits.offsets
-            each_code = released.visits.place if own is None else own
+            offsets = indexed.visits.offsets
+            each_code = indexed.visits.place if own is None else own
             sequence = np.searchsorted(codes, each_code).astype(np.int32)
-            times = records.value
-        known = sequences(cuts, sequence, times, records)
-        return lambda who, local: order(who, wanted, first, known, records, local), tell
-    points = _points(attack, vectors)
-    if attack.shared:
+            times = index.list_count
+        known = positions_of(offsets, sequence, times, index)
+        return lambda who, scratch: sequence_search(
+            who, wanted, top_n, known, index, scratch
+        ), explain
+    points = _known_points(attack, vectors)
+    if attack.relative_to_top:
         exact = as_fraction(attack.tolerance)  # type: ignore[attr-defined]
-        settles(int(vectors.visits.max()), 2 * exact.denominator, exact, "visits to one place")
+        highest = int(vectors.visits.max())
+        refuse_large_products(highest, 2 * exact.denominator, exact, "visits to one place")
         relative = bool(getattr(attack, "relative", False))
         near = Tolerance(exact.numerator, exact.denominator, relative)
-        return lambda who, local: shares(who, wanted, first, records, points, near, local), tell
-    return lambda who, local: each(who, wanted, first, records, points, local), tell
+        return lambda who, scratch: proportion_search(
+            who, wanted, top_n, index, points, near, scratch
+        ), explain
+    return lambda who, scratch: unordered_search(
+        who, wanted, top_n, index, points, scratch
+    ), explain
 
 
-def _codes(attack: Attack, visits: "Visits") -> Ints:
-    """Give the codes that an attack has of its own: one for each visit, a whole number."""
-    given = attack.codes(visits)
-    codes = _whole(given, f"{attack.name}: codes")
+def _codes(attack: Attack, visits: Visits) -> Ints:
+    """Return the codes that an attack has of its own: an integer for each visit."""
+    codes = _integers(attack.codes(visits), f"{attack.name}: codes")
     if codes.shape != visits.place.shape:
         raise ArgumentError(
-            f"{attack.name}: codes gives {codes.size:,} numbers for {len(visits.place):,} visits; "
-            "there must be one for each"
+            f"{attack.name}: codes returned {codes.size:,} integers for {len(visits.place):,} "
+            "visits; it must return one for each"
         )
     return codes
 
 
-def _whole(given: object, what: str) -> Ints:
-    """Give whole numbers as such, and refuse others: rounding would make one code of several."""
+def _integers(given: object, what: str) -> Ints:
+    """Return integers as such, and refuse others: rounding would make one code of several."""
     numbers = np.asarray(given)
     if numbers.dtype.kind not in "iu":
-        raise ArgumentError(f"{what} gives {numbers.dtype}, and must give whole numbers")
+        raise ArgumentError(f"{what} returned {numbers.dtype}; it must return integers")
     if numbers.size and int(numbers.max()) >= 1 << 63:
-        raise ArgumentError(f"{what} gives {int(numbers.max()):,}, which is beyond 64 bits")
+        raise ArgumentError(f"{what} returned {int(numbers.max()):,}; it must be below 2**63")
     return numbers.astype(np.int64, copy=False)
 
 
-def _points(attack: Attack, vectors: Vectors) -> Points:
-    """Say of each entry how many points it is, and whom it fits."""
+def _known_points(attack: Attack, vectors: Vectors) -> KnownPoints:
+    """Return of each entry how many points it is, and whom it matches."""
     number = vectors.visits
     total = np.repeat(vectors.total, np.diff(vectors.offsets))
-    given = attack.between(number, total)
+    what = f"{attack.name}: matching_range"
+    given = attack.matching_range(number, total)
     if not isinstance(given, tuple | list) or len(given) != 3:  # noqa: PLR2004
-        raise ArgumentError(f"{attack.name}: between gives three things: low, high, under")
-    parts = [_whole(part, f"{attack.name}: between") for part in given]
+        raise ArgumentError(f"{what} must return three things: low, high, denominator")
+    parts = [_integers(part, what) for part in given]
     for part in parts:
         if part.shape not in ((), number.shape):
             raise ArgumentError(
-                f"{attack.name}: between gives {part.size:,} numbers for {len(number):,} points"
+                f"{what} returned {part.size:,} integers for {len(number):,} points; it must "
+                "return one for each, or one for all"
             )
-    low, high, under = (np.ascontiguousarray(np.broadcast_to(p, number.shape)) for p in parts)
-    if int(under.min()) < 1:
-        raise ArgumentError(f"{attack.name}: between divides by {int(under.min())}")
-    largest = int(total.max()) if attack.divided else 1
-    for part, factor in ((low, largest), (high, largest), (under, int(number.max()))):
+    low, high, denominator = (
+        np.ascontiguousarray(np.broadcast_to(part, number.shape)) for part in parts
+    )
+    if int(denominator.min()) < 1:
+        raise ArgumentError(f"{what}: the denominator must be positive, not {denominator.min()}")
+    largest = int(total.max()) if attack.normalised else 1
+    for part, factor in ((low, largest), (high, largest), (denominator, int(number.max()))):
         if max(int(part.max()), -int(part.min())) * factor >= LIMIT:
             raise ArgumentError(
-                f"{attack.name}: {int(part.max()):,} times {factor:,} is too large to be compared "
-                "exactly"
+                f"{what}: {int(part.max()):,} times {factor:,} is too large to be compared exactly"
             )
-    own = total if attack.divided else np.ones_like(total)
-    if not np.all((low * own <= number * under) & (number * under <= high * own)):
-        raise ArgumentError(f"{attack.name}: what is known of a person must fit herself")
-    if attack.repeated and np.any(under != 1):
-        raise ArgumentError(f"{attack.name}: points that are repeated are counted, not divided")
+    own = total if attack.normalised else np.ones_like(total)
+    if not np.all((low * own <= number * denominator) & (number * denominator <= high * own)):
+        raise ArgumentError(f"{what}: what is known of a person must match the person herself")
+    if attack.multiset and np.any(denominator != 1):
+        raise ArgumentError(f"{what}: with multiset the denominator must be 1")
     # Each further point of a code asks for one more; she has all of them.
-    if attack.repeated and np.any(low > 1):
-        raise ArgumentError(f"{attack.name}: points that are repeated begin with 1, or lower")
-    copies = number if attack.repeated else np.ones_like(number)
-    return Points(copies.astype(np.int32), low, high, under)
-
-
-BLOCK = 64
-"""How many people are attacked at a time."""
+    if attack.multiset and np.any(low > 1):
+        raise ArgumentError(f"{what}: with multiset low must be at most 1")
+    copies = number if attack.multiset else np.ones_like(number)
+    return KnownPoints(copies.astype(np.int32), low, high, denominator)
 
 
 def risk(
@@ -217,27 +230,29 @@ def risk(
     progress: Callable[[int, int], None] | None = None,
     **settings: Any,
 ) -> "pl.DataFrame":
-    """Find how likely each person is re-identified, at worst, by who knows k points of her.
+    """Return the risk of re-identification of each person, if k points of her are known.
 
-    It is one over the number of people whom these points leave, for those k points that leave
-    fewest: exactly, as if all had been tried.
+    It is one over the number of people who match these points, for those k points that leave the
+    smallest crowd (Definition 3.4): exactly, as if all had been tried.
 
     Parameters
     ----------
     visits
-        Visits of everybody: the crowd in which each person hides.
+        Visits of everybody in the dataset.
     attack
-        What is known: ``"location"``, ``"location_sequence"``, ``"visit"``,
-        ``"frequent_location"``, ``"frequent_location_sequence"``, ``"frequency"``,
-        ``"home_work"``, ``"proportion"``, ``"probability"``, or an attack of one's own; or several.
+        What the adversary knows, by its name in `incrowd.ATTACKS`: ``"location"``,
+        ``"location_sequence"``, ``"visit"``, ``"frequent_location"``,
+        ``"frequent_location_sequence"``, ``"frequency"``, ``"home_work"``, ``"proportion"``,
+        ``"probability"``; or an attack of one's own; or several.
     k
-        How many points are known, or several numbers. Of a person who has fewer, all are. Home and
-        work are two points, whatever k is.
+        How many points are known, or several numbers. Of a person who has fewer, all are known.
+        Home and work are two points, whatever k is.
     targets
-        The people under attack; all, unless given. The crowd is always everybody.
+        Identifiers of the people to be attacked; all, unless given. They are always compared with
+        everybody in `visits`.
     instances
-        Whether to tell which points leave so few (no more of them than are needed), and how many
-        people are left.
+        Whether to return the points that leave the smallest crowd (no more of them than are
+        needed), and its size.
     threads
         How many threads to use; all cores, unless given. The result is the same.
     progress
@@ -249,8 +264,8 @@ def risk(
     Returns
     -------
     polars.DataFrame
-        user, risk; with `instances`, crowd (people left) and knows (the points) as well. Where
-        several attacks or several k are asked for, attack and k stand before them.
+        user, risk; with `instances`, crowd (people who match) and knows (the points) as well. With
+        several attacks or several k, attack and k as the first columns.
 
     Examples
     --------
@@ -270,18 +285,18 @@ def risk(
     number = cores(threads)
     if progress:
         progress(0, len(who) * len(attacks))
-    released = Released(visits, number)
+    indexed = IndexedVisits(visits, number)
     frames: list[pl.DataFrame] = []
-    # Room for a number for each person, for each thread.
-    spaces: queue.SimpleQueue[NDArray[np.int32]] = queue.SimpleQueue()
+    # Scratch space for each thread, an element for each person.
+    buffers: queue.SimpleQueue[NDArray[np.int32]] = queue.SimpleQueue()
     for _ in range(number + 1):
-        spaces.put(np.full(len(visits), -1, np.int32))
+        buffers.put(np.full(len(visits), -1, np.int32))
     for done, one in enumerate(attacks):
-        search, tell = prepare(one, wanted, released)
-        ks = wanted if one.first is None else [int(one.first)]
+        search, explain = prepare(one, wanted, indexed)
+        ks = wanted if one.top_n is None else [int(one.top_n)]
         crowd = np.empty((len(who), len(ks)), np.int64)
         known: list[NDArray[np.int32]] = []
-        work = functools.partial(_attack, who, search, spaces)
+        work = functools.partial(_attack, who, search, buffers)
         for first, left, entries in on_threads(number, work, range(0, len(who), BLOCK)):
             crowd[first : first + BLOCK] = left
             if instances:
@@ -297,7 +312,7 @@ def risk(
                 "risk": 1 / crowd[:, i],
             }
             if points is not None:
-                columns |= {"crowd": crowd[:, i], "knows": tell(who, points[:, i])}
+                columns |= {"crowd": crowd[:, i], "knows": explain(who, points[:, i])}
             frames.append(pl.DataFrame(columns))
     if single and is_whole(k):
         return frames[0].drop("attack", "k")
@@ -305,55 +320,61 @@ def risk(
 
 
 def _attack(
-    who: Ints, search: Search, spaces: "queue.SimpleQueue[NDArray[np.int32]]", first: int
+    who: Ints, search: Search, buffers: "queue.SimpleQueue[NDArray[np.int32]]", first: int
 ) -> tuple[int, Ints, NDArray[np.int32]]:
     """Attack a block of people."""
-    room = spaces.get()
+    scratch = buffers.get()
     try:
-        return first, *search(who[first : first + BLOCK], room)
+        return first, *search(who[first : first + BLOCK], scratch)
     finally:
-        spaces.put(room)
+        buffers.put(scratch)
 
 
 def _wanted(k: int | Sequence[int]) -> list[int]:
-    """Give the numbers of points, each once, in order."""
+    """Return the numbers of points, each once, in order."""
     several = list(k) if isinstance(k, Iterable) else [k]
     for one in several:
         if not is_whole(one):
-            raise ArgumentError(f"k must be a whole number, not {one!r}")
+            raise ArgumentError(f"k must be an integer, not {one!r}")
         if one < 1:
-            raise ArgumentError(f"k is {one}; an adversary knows 1 point at least")
+            raise ArgumentError(
+                f"k must be at least 1 (points that the adversary knows), not {one}"
+            )
     if not several:
-        raise ArgumentError("k is empty; give one number of points or several")
+        raise ArgumentError("k is empty; give at least one number of points")
     return sorted({int(one) for one in several})
 
 
 def _refuse(visits: Visits) -> None:
-    """Refuse what are no visits, and visits in which somebody has none, or nobody is."""
+    """Refuse what is not Visits, and visits of nobody or with a person who has none."""
     if isinstance(visits, Trajectories):
-        raise ArgumentError("these are Trajectories; incrowd.visits(...) gives their Visits")
+        raise ArgumentError(
+            "visits must be Visits, not Trajectories; incrowd.visits(data) makes them"
+        )
     if not isinstance(visits, Visits):
-        raise ArgumentError(f"visits are Visits, not a {type(visits).__name__}")
+        raise ArgumentError(f"visits must be Visits, not {type(visits).__name__}")
     if not len(visits):
-        raise InputError("there are no visits to be attacked")
+        raise InputError("there are no visits to attack")
     none = np.flatnonzero(np.diff(visits.offsets) == 0)
     if len(none):
-        others = f", nor have {len(none) - 1:,} others" if len(none) > 1 else ""
+        others = f" (nor have {len(none) - 1:,} others)" if len(none) > 1 else ""
         raise InputError(
-            f"user {visits.people[int(none[0])]!r} has no visit{others}; leave them out"
+            f"user {visits.people[int(none[0])]!r} has no visit{others}; remove people without any"
         )
     if len(visits.place) >= MANY:
-        raise InputError(f"{len(visits.place):,} visits are more than can be numbered")
+        raise InputError(
+            f"there are {len(visits.place):,} visits; attacks take fewer than {MANY:,}"
+        )
 
 
 def which_of(people: "pl.Series", targets: Iterable[Any]) -> Ints:
-    """Give the indices of some people, by their identifiers."""
+    """Return the indices of some people, by their identifiers."""
     if isinstance(targets, str | bytes) or not isinstance(targets, Iterable):
-        raise ArgumentError(f"targets are several identifiers, like [{targets!r}]")
+        raise ArgumentError(f"targets must be a list of identifiers, like [{targets!r}]")
     at = {user: i for i, user in enumerate(people)}
     wanted = list(targets)
     if not wanted:
-        raise ArgumentError("targets is empty; leave it out to take everybody")
+        raise ArgumentError("targets is empty; leave it out to attack everybody")
     missing = [user for user in wanted if not _is_in(user, at)]
     if missing:
         rest = len(missing) - 1

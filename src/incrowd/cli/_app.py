@@ -22,21 +22,43 @@ from incrowd.cli import (
     uniqueness,
     verify,
 )
+from incrowd.cli._command import Command, Commands
 
 __all__ = [
     "app",
 ]
 
 
+_STATUS = """
+    Exit status:
+      0    done
+      1    the answer is no: a release does not pass its verification, or may not be shared
+      2    wrong use, or the output cannot be written
+      4    the input cannot be used
+      130  interrupted (Ctrl-C)
+      143  terminated (SIGTERM)
+
+    Start with:  incrowd demo
+"""
+_GROUPS = {
+    "Start": (demo.demo,),
+    "Data": (synth.synth, describe.describe, convert.convert),
+    "Measure": (measure.measure, uniqueness.uniqueness, study.study),
+    "Attack": (attack.attack, deanonymize.deanonymize, learn.learn, predict.predict),
+    "Protect": (anonymize.anonymize, verify.verify),
+    "Evaluate": (evaluate.evaluate, report.report),
+}
+
 app = typer.Typer(
     name="incrowd",
+    cls=Commands,
     help="Make datasets of people's trajectories safe to share.",
-    epilog="Start with:  incrowd demo",
+    epilog=_STATUS,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
 
@@ -49,27 +71,15 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _incrowd(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Make datasets of people's trajectories safe to share."""
 
 
-for command in (
-    demo.demo,
-    synth.synth,
-    describe.describe,
-    convert.convert,
-    measure.measure,
-    uniqueness.uniqueness,
-    attack.attack,
-    deanonymize.deanonymize,
-    learn.learn,
-    predict.predict,
-    anonymize.anonymize,
-    study.study,
-    verify.verify,
-    evaluate.evaluate,
-    report.report,
-):
-    app.command()(command)
+for group, commands in _GROUPS.items():
+    for command in commands:
+        app.command(cls=Command, rich_help_panel=group)(command)

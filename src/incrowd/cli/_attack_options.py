@@ -1,4 +1,4 @@
-"""Options of commands that attack: what the adversary knows, and how well."""
+"""Options of commands that attack: what the adversary knows, and how precisely."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Names",
     "Points",
-    "Precision",
     "Relative",
     "Targets",
+    "TimeBin",
     "Tolerance",
     "asked_for",
     "checked",
@@ -28,47 +28,60 @@ __all__ = [
 ]
 
 
+_PANEL = "Attack: what the adversary knows"
+
+
+def _option(text: str, name: str, show: str | None = None, usual: str | bool = True) -> Any:
+    return typer.Option(name, help=text, rich_help_panel=_PANEL, metavar=show, show_default=usual)
+
+
 Names = Annotated[
     str,
-    typer.Option(
+    _option(
+        "Attacks to run, as listed below, separated by commas.",
         "--attack",
-        help="Which of the nine; several as in location,visit. All, unless given: location, "
-        "location_sequence, visit, frequent_location, frequent_location_sequence, frequency, "
-        "home_work, proportion, probability.",
-        metavar="NAMES",
+        "NAMES",
+        "all",
     ),
 ]
 Points = Annotated[
-    str, typer.Option("--k", help="Points that are known; several as in 2,3,4,5.", metavar="K")
+    str,
+    _option("Number of points known of a person; several as in 2,3,4,5.", "--k", "K"),
 ]
 Tolerance = Annotated[
     str | None,
-    typer.Option(
-        help="How much numbers may differ: of frequency and home_work (any number that is as "
-        "high fits, unless given), proportion and probability (0.1 unless given).",
-        metavar="PART",
+    _option(
+        "Largest difference at which two numbers still match, from 0 to 1, for frequency, "
+        "home_work, proportion and probability.",
+        "--tolerance",
+        "SHARE",
+        "0.1; for frequency and home_work, the same number or more matches",
     ),
 ]
 Relative = Annotated[
     bool,
-    typer.Option(
+    _option(
+        "Take the tolerance relative to the other person's number (frequency and home_work need "
+        "--tolerance for that).",
         "--relative",
-        help="The tolerance is a part of the other's number. (Without --tolerance, frequency and "
-        "home_work have none.)",
     ),
 ]
-Precision = Annotated[
+TimeBin = Annotated[
     float | None,
-    typer.Option(help="How precisely a visit's time is known; a slot unless given.", metavar="MIN"),
+    _option(
+        "Time bin: how precisely the time of a visit is known.",
+        "--time-bin",
+        "MINUTES",
+        "one time step of the grid",
+    ),
 ]
-
-
 Targets = Annotated[
     str | None,
     typer.Option(
-        help="Only these people, as in 4711,4712; or @FILE, with one in each line. Everybody else "
-        "stays in the crowd.",
+        help="People to attack, like 4711,4712, or @FILE with one identifier per line; all others "
+        "stay in the crowd.",
         metavar="IDS",
+        show_default="everybody",
     ),
 ]
 
@@ -77,12 +90,13 @@ def checked(
     attacks: str, tolerance: str | None, relative: bool
 ) -> tuple[list[str], dict[str, Any]]:
     """Give the attacks and their settings, so that nothing is read for the sake of an error."""
-    from incrowd.attack._attacks import ATTACKS, named, one_sided
+    from incrowd.attack._attacks import ATTACKS
+    from incrowd.attack._resolve import named, one_sided
 
     names = [name.strip() for name in attacks.split(",") if name.strip()] or list(ATTACKS)
     for name in names:
         if names.count(name) > 1:
-            raise ArgumentError(f"{name} is named twice in --attack")
+            raise ArgumentError(f"--attack names {name} twice; name it once")
     settings: dict[str, Any] = {}
     if tolerance is not None:
         settings["tolerance"] = tolerance
@@ -93,8 +107,8 @@ def checked(
         named(name, {} if name in spared else settings)
     if spared:
         say(
-            f"note: --relative does not concern {' and '.join(spared)}: without a --tolerance, as "
-            "many visits or more fit"
+            f"note: --relative has no effect on {' and '.join(spared)} without --tolerance: the "
+            "same number of visits or more matches"
         )
     return names, settings
 
@@ -110,13 +124,13 @@ def listed(targets: str | None) -> list[str] | None:
         except OSError as error:
             raise UnreadableError(f"cannot read {path}: {error.strerror or error}") from error
         except UnicodeDecodeError as error:
-            raise UnreadableError(f"{path} is no text in UTF-8") from error
+            raise UnreadableError(f"cannot read {path}: it must be text in UTF-8") from error
         where = str(path)
     else:
         lines, where = targets.split(","), "--targets"
     found = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
     if not found:
-        raise ArgumentError(f"{where} names nobody; leave --targets out to take everybody")
+        raise ArgumentError(f"{where} names no person; leave --targets out to attack everybody")
     return found
 
 
@@ -127,14 +141,14 @@ def asked_for(wanted: list[str] | None, people: "pl.Series") -> list[Any] | None
     named = {str(user): user for user in people}
     missing = [one for one in wanted if one not in named]
     if missing:
-        rest = f" (nor {len(missing) - 1:,} more of --targets)" if len(missing) > 1 else ""
-        raise ArgumentError(f"{missing[0]!r} is not among the people of the data{rest}")
+        rest = f", nor {len(missing) - 1:,} of the others given" if len(missing) > 1 else ""
+        raise ArgumentError(f"--targets: person {missing[0]!r} is not in the data{rest}")
     return [named[one] for one in wanted]
 
 
 def with_precision(
-    settings: dict[str, Any], precision: float | None, frame: "Frame"
+    settings: dict[str, Any], time_bin: float | None, frame: "Frame"
 ) -> dict[str, Any]:
-    """Add the precision, in slots of the data, to settings."""
-    slots = in_units("--precision", precision, frame.slot / 60, "min", "slot")
+    """Add the time bin, in slots of the data, to settings."""
+    slots = in_units("--time-bin", time_bin, frame.slot / 60, "min", "slot")
     return settings if slots is None else settings | {"precision": slots}

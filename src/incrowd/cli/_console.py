@@ -9,7 +9,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import IncrowdError, PrivacyWarning
+from incrowd.cli import INTERRUPTED, TERMINATED
+from incrowd.errors import IncrowdError, InputError, PrivacyWarning, VerificationError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,19 +18,21 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
-    "TERMINATED",
-    "once_begun",
+    "on_first_progress",
     "progress",
     "run",
     "say",
-    "say_if_first",
     "warn",
+    "warn_first_compile",
     "write_people",
 ]
 
 
-_USE, _INTERRUPTED, TERMINATED = 2, 130, 143
-_STOPPED = "incrowd: interrupted; nothing was left half written"
+_NO, _USE, _DATA = 1, 2, 4
+_STOPPED = {
+    INTERRUPTED: "incrowd: interrupted; no incomplete output was left behind",
+    TERMINATED: "incrowd: terminated; no incomplete output was left behind",
+}
 _PATIENCE = 5.0
 _DECIMALS = 12
 
@@ -46,23 +49,33 @@ def run(app: Callable[[], Any]) -> int:
             # Here, so that a full disk or a closed pipe behind the output does not go unnoticed.
             sys.stdout.flush()
     except SystemExit as stop:
-        if stop.code in (_INTERRUPTED, TERMINATED):  # typer may have been there first
-            say(_STOPPED)
+        if stop.code in _STOPPED:  # typer may have been there first
+            say(_STOPPED[stop.code])
         return stop.code if isinstance(stop.code, int) else _USE
     except BrokenPipeError:
         # Whoever read the output has seen enough; nothing is left to be flushed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        say(_STOPPED)
-        return _INTERRUPTED
+        say(_STOPPED[INTERRUPTED])
+        return INTERRUPTED
     except MemoryError:
-        say("incrowd: out of memory; set a limit with --memory, or take fewer people or days")
+        say(
+            "incrowd: out of memory; set a limit with --memory, or take a part of the data with "
+            "--from, --to, --bbox or --sample-people"
+        )
         return _USE
     except (IncrowdError, OSError) as error:
         say(f"incrowd: {error}")
-        return _USE
+        return _status_of(error)
     return 0
+
+
+def _status_of(error: Exception) -> int:
+    """Give the exit status of an error: bad data is told from wrong use."""
+    if isinstance(error, InputError):
+        return _DATA
+    return _NO if isinstance(error, VerificationError) else _USE
 
 
 def say(text: str) -> None:
@@ -71,8 +84,8 @@ def say(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """Warn of what exposes people, if it leaves the house."""
-    warnings.warn(f"{text}; keep it in the house", PrivacyWarning, stacklevel=3)
+    """Warn of what would expose people if it were shared."""
+    warnings.warn(f"{text}; do not share it", PrivacyWarning, stacklevel=3)
 
 
 def write_people(table: "pl.DataFrame", output: "Path", *, overwrite: bool) -> None:
@@ -86,13 +99,13 @@ def write_people(table: "pl.DataFrame", output: "Path", *, overwrite: bool) -> N
         for batch in rows.to_batches():
             put(batch)
     say(f"wrote {rows.num_rows:,} rows to {output}")
-    warn(f"{output} holds the identifiers of the input, and how exposed each person is")
+    warn(f"{output} contains the identifiers of the input and how exposed each person is")
 
 
-def say_if_first(
+def warn_first_compile(
     kernel: str = "measure._stretch.search:search", takes: str = "two minutes"
 ) -> bool:
-    """Tell why nothing seems to happen, where kernels were never compiled before; if so, True.
+    """Say why nothing seems to happen where kernels were never compiled before; if so, True.
 
     The kernel is known by its module, a colon and its name.
     """
@@ -106,15 +119,15 @@ def say_if_first(
     return first
 
 
-def once_begun(update: Callable[..., None], *kernel: str) -> Callable[..., None]:
-    """Tell it when work begins, which is when progress is shown first, and not before an error."""
+def on_first_progress(update: Callable[..., None], *kernel: str) -> Callable[..., None]:
+    """Warn of the compiler when work begins: at the first progress, and not before an error."""
     begun = False
 
     def first(*how_far: Any) -> None:
         nonlocal begun
         if not begun:
             begun = True
-            say_if_first(*kernel)
+            warn_first_compile(*kernel)
         update(*how_far)
 
     return first

@@ -1,53 +1,265 @@
-"""Methods of ``incrowd anonymize`` that hide nobody in a crowd: their options and their words.
+"""The options of ``incrowd anonymize`` that belong to mechanisms, and what is said of a release.
 
-What commands say of a release: what was lost, what was verified, what holds and what not.
+::
+
+    MECHANISMS ──> offered_settings ──> options of the command (`takes_settings`), by mechanism
+                                   └──> mechanism_of: the mechanism that was asked for
+
+A mechanism's options are made from its fields (`incrowd.protect.setting`), so that one that is
+entered in `MECHANISMS` is offered without another line here. The second half of the module says in
+lines what was lost, what was verified, and what the release protects against.
 """
 
+import inspect
+import math
+import re
 import textwrap
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from incrowd._format import count_of as share
 from incrowd.cli.measure import WIDTH
 from incrowd.errors import ArgumentError
+from incrowd.protect._mechanism import Mechanism, Option, options_of
+from incrowd.protect._registry import MECHANISMS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from incrowd.data._trajectories import Trajectories
     from incrowd.evaluate._publish import Publication
-    from incrowd.protect._mechanism import Mechanism, Protected
+    from incrowd.protect._mechanism import ProtectionResult
 
 __all__ = [
-    "OPTIONS",
-    "AtMost",
-    "CloakTo",
-    "Epsilon",
-    "Method",
-    "Metres",
-    "Minutes",
-    "NoiseSeed",
     "as_plain",
     "blur",
+    "in_option_names",
     "lines_of",
     "losses_in",
     "mechanism_of",
+    "offered_settings",
     "proof",
     "refuse_options",
     "share",
+    "takes_settings",
     "wrapped",
 ]
 
 
+DEFAULT = "glove"
+_KINDS = {"int": int, "float": float, "str": str, "bool": bool}
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """An option of the command line that one mechanism has, or several.
+
+    Attributes
+    ----------
+    flag
+        How it is written.
+    option
+        What the first of its mechanisms says about it.
+    kind
+        The type of its value as it is typed.
+    default
+        What the first of its mechanisms takes unless it is given; MISSING if it must be given.
+    owners
+        For the name of each mechanism that has it, the field that it sets.
+    """
+
+    flag: str
+    option: Option
+    kind: Any
+    default: Any
+    owners: dict[str, str] = field(default_factory=dict)
+
+
+def offered_settings() -> dict[str, Offered]:
+    """Return the options of all mechanisms, by the names of their parameters."""
+    found: dict[str, Offered] = {}
+    for method, mechanism in MECHANISMS.items():
+        known = {each.name: each for each in fields(mechanism)}  # type: ignore[arg-type]
+        for name, option in options_of(mechanism).items():
+            flag = _flag(name, option)
+            each = Offered(flag, option, _kind(known[name].type, option), known[name].default)
+            same = found.setdefault(_parameter(flag), each)
+            if same.kind is not each.kind and not option.choices:
+                raise ArgumentError(
+                    f"{flag} of the mechanism {method} must be a {same.kind.__name__}, as it is "
+                    f"for {next(iter(same.owners))}; choose another name for it"
+                )
+            same.owners[method] = name
+    return found
+
+
+def _flag(name: str, option: Option) -> str:
+    return option.flags[0] if option.flags else f"--{name.replace('_', '-')}"
+
+
+def _parameter(flag: str) -> str:
+    return flag.removeprefix("--").replace("-", "_")
+
+
+def _kind(annotation: Any, option: Option) -> Any:
+    """Return the type of an option's value: that of the field, or text if it is parsed."""
+    if option.choices:
+        return _words("Choice", option.choices)
+    if option.parse is not None:
+        return str
+    if isinstance(annotation, str):
+        return _KINDS[annotation.partition("|")[0].strip()]
+    return next(one for one in (*get_args(annotation), annotation) if one in _KINDS.values())
+
+
+def _words(name: str, words: Iterable[str]) -> Any:
+    """Return the type of an option that takes one of some words."""
+    return Enum(name, {re.sub(r"\W", "_", word): word for word in words}, type=str)
+
+
+def takes_settings(command: Callable[..., None]) -> "_WithSettings":
+    """Give a command the options of all mechanisms, beside its parameter `method`.
+
+    Its parameter `settings` gets what was given, by the names of the options' parameters; None
+    for what was not.
+    """
+    return _WithSettings(command)
+
+
+class _WithSettings:
+    """A command with the options of every mechanism that is entered when it is run.
+
+    Typer asks for the signature each time, so that mechanisms may be entered after the command was
+    made.
+    """
+
+    def __init__(self, command: Callable[..., None]) -> None:
+        self._command = command
+        self.__name__, self.__doc__ = command.__name__, command.__doc__
+        self.__annotations__: dict[str, Any] = {}
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        own = dict(inspect.signature(self._command).parameters)
+        taken = own.keys() - {"settings", "method"}
+        given = [_method(), *(_option(name, each) for name, each in offered_settings().items())]
+        for each in given:
+            if each.name in taken:
+                raise ArgumentError(
+                    f"--{each.name.replace('_', '-')} is an option of the command itself; a "
+                    "mechanism needs another name for its own"
+                )
+        parameters: list[inspect.Parameter] = []
+        for name, parameter in own.items():
+            if name != "settings":
+                parameters += given if name == "method" else [parameter]
+        return inspect.Signature(parameters)
+
+    def __call__(self, **given: Any) -> None:
+        settings = {name: _plain(given.pop(name)) for name in offered_settings()}
+        self._command(**given | {"method": _plain(given["method"])}, settings=settings)
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, Enum) else value
+
+
+def _method() -> inspect.Parameter:
+    """Return the option that chooses the mechanism."""
+    names = _words("Method", MECHANISMS)
+    text = "; ".join(f"{name}: {one.summary}" for name, one in MECHANISMS.items())
+    option = typer.Option("--method", help=f"{text}.", metavar="NAME")
+    return inspect.Parameter(
+        "method",
+        inspect.Parameter.KEYWORD_ONLY,
+        default=names(DEFAULT),
+        annotation=Annotated[names, option],
+    )
+
+
+def _option(name: str, each: Offered) -> inspect.Parameter:
+    """Return the parameter of an option, in the group of the first mechanism that has it."""
+    first, *others = each.owners
+    also = f" Also an option of {', '.join(others)}." if others else ""
+    usual = None if each.default is MISSING else each.default
+    option = typer.Option(
+        each.flag,
+        help=f"{each.option.help}{also}",
+        metavar=each.option.metavar,
+        rich_help_panel=f"--method {first}: {MECHANISMS[first].summary}",
+        show_default=False if usual is None else str(usual),
+    )
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[each.kind | None, option],
+    )
+
+
+def refuse_options(method: str, settings: dict[str, Any]) -> None:
+    """Refuse options that belong to another mechanism than the chosen one."""
+    offered = offered_settings()
+    own = " or ".join(each.flag for each in offered.values() if method in each.owners)
+    for name, each in offered.items():
+        if settings[name] is not None and method not in each.owners:
+            hides = name == "k" and MECHANISMS[method].guarantee == "none"
+            raise ArgumentError(
+                f"{each.flag} belongs to --method {' or '.join(each.owners)}, not to {method}"
+                f"{', which hides nobody in a crowd' if hides else ''}; "
+                f"{method} takes {own or 'no options'}"
+            )
+
+
+def mechanism_of(method: str, settings: dict[str, Any]) -> Mechanism:
+    """Return the mechanism that was asked for; refuse it without the settings that it needs."""
+    mechanism, values = MECHANISMS[method], dict[str, Any]()
+    needed = [each.name for each in fields(mechanism) if each.default is MISSING]  # type: ignore[arg-type]
+    for name, each in offered_settings().items():
+        if method in each.owners and settings[name] is not None:
+            option = options_of(mechanism)[each.owners[method]]
+            values[each.owners[method]] = _checked(each.flag, option, settings[name])
+    example = mechanism.example or " and ".join(f"--{name.replace('_', '-')}" for name in needed)
+    if not values.keys() >= set(needed):
+        raise ArgumentError(f"--method {method} needs {example}")
+    try:
+        return mechanism(**values)
+    except ArgumentError as error:
+        if not values and example:
+            raise ArgumentError(f"--method {method} needs {example}") from error
+        raise ArgumentError(in_option_names(str(error), method)) from error
+
+
+def in_option_names(text: str, method: str) -> str:
+    """Return what a mechanism says about its settings, with the names that options have."""
+    for name, option in options_of(MECHANISMS[method]).items():
+        text = re.sub(rf"(?<![-\w]){name}(?=[= ]| and | or )", _flag(name, option), text)
+    return text
+
+
+def _checked(flag: str, option: Option, value: Any) -> Any:
+    """Return the value of an option; refuse one that is out of range or cannot be understood."""
+    if option.parse is not None:
+        try:
+            return option.parse(value)
+        except ValueError as error:
+            raise ArgumentError(f"{flag} takes {option.takes}, not {value!r}") from error
+    if option.least is not None and not value >= option.least:
+        raise ArgumentError(f"{flag} must be at least {option.least:g}, not {value:g}")
+    if option.above is not None and not value > option.above:
+        raise ArgumentError(f"{flag} must be above {option.above:g}, not {value:g}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ArgumentError(f"{flag} must be finite, not {value:g}")
+    return value
+
+
 def wrapped(start: str, text: str) -> list[str]:
-    """Break a text into lines that stand below its own start."""
+    """Return a text in lines that are indented by its start."""
     return textwrap.wrap(text, WIDTH, initial_indent=start, subsequent_indent=" " * len(start))
-
-
-def share(part: int, whole: int) -> str:
-    """Say how many of how many."""
-    return f"{part:,} of {whole:,} ({part / whole:.1%})" if part else f"none of {whole:,}"
 
 
 def losses_in(data: "Trajectories", rows: list[tuple[str, str]]) -> list[str]:
@@ -76,22 +288,22 @@ def blur(trajectories: "Trajectories") -> list[str]:
 
 
 def proof(done: "Publication") -> list[str]:
-    """Say what was verified, and against what the release holds and does not hold."""
+    """Return what was verified, and what the release protects against and what not, in lines."""
     manifest, found = done.manifest, done.verification
     lines = ["", f"Verified, on the written files, {found.scope}:"]
     for check in found.checks:
         lines += wrapped(f"  {check.name:<14}{'ok' if check.ok else '-':<4}", check.says)
-    lines += ["", "It holds against"]
+    lines += ["", "It protects against"]
     for threat in manifest.holds_against or ["nothing"]:
         lines += wrapped("- ", threat)
-    lines.append("It does not hold against")
+    lines.append("It does not protect against")
     for threat in manifest.fails_against:
         lines += wrapped("- ", threat)
     return lines
 
 
 def as_plain(data: "Trajectories", done: "Publication", record: "Path | None") -> dict[str, Any]:
-    """Give everything for machines."""
+    """Return the result as plain values for JSON."""
     manifest = done.manifest
     return {
         "ok": True,
@@ -103,6 +315,8 @@ def as_plain(data: "Trajectories", done: "Publication", record: "Path | None") -
         "losses": dict(manifest.losses),
         "method": manifest.method,
         "settings": dict(manifest.settings),
+        "guarantee": manifest.guarantee,
+        "explanation": list(manifest.explanation),
         "frame": dict(manifest.frame),
         "verification": done.verification.to_dict(),
         "holds_against": list(manifest.holds_against),
@@ -111,154 +325,28 @@ def as_plain(data: "Trajectories", done: "Publication", record: "Path | None") -
     }
 
 
-_PANEL = "Other methods; none of them hides anybody in a crowd"
-
-Method = StrEnum(
-    "Method",
-    [
-        ("glove", "glove"),
-        ("filter", "filter"),
-        ("cloak", "cloak"),
-        ("generalise", "generalise"),
-        ("geo_i", "geo-i"),
-    ],
-)
-OPTIONS = {
-    "glove": ("k", "variant", "reshape", "max_space", "max_time", "suppress", "checkpoint"),
-    "filter": ("at_most",),
-    "cloak": ("cloak",),
-    "generalise": ("metres", "minutes"),
-    "geo-i": ("epsilon", "noise_seed"),
-}
-"""The options that belong to one method and to no other."""
-
-
-def _option(text: str, name: str, show: str) -> Any:
-    return typer.Option(name, help=text, rich_help_panel=_PANEL, metavar=show)
-
-
-AtMost = Annotated[
-    int | None,
-    _option("filter: places visited by at most N people go.", "--at-most", "N"),
-]
-CloakTo = Annotated[
-    str | None,
-    _option(
-        "cloak: times become slots of so many minutes, or an hour, day, week, month (30 days); "
-        "all: no time is left.",
-        "--cloak",
-        "MIN",
-    ),
-]
-Metres = Annotated[
-    float | None, _option("generalise: positions become cells of this side.", "--metres", "M")
-]
-Minutes = Annotated[
-    float | None, _option("generalise: times become slots of this length.", "--minutes", "MIN")
-]
-Epsilon = Annotated[
-    str | None,
-    _option(
-        "geo-i: noise on every position, in 1/m; low, medium, high are 0.01, 0.004, 0.001.",
-        "--epsilon",
-        "E",
-    ),
-]
-NoiseSeed = Annotated[
-    int | None,
-    _option(
-        "geo-i: for tests, noise that anybody can draw again; marked as not for release.",
-        "--noise-seed",
-        "N",
-    ),
-]
-
-
-def refuse_options(context: typer.Context, method: str) -> None:
-    """Refuse options that belong to another method than the chosen one."""
-    named = {option.name: option.opts[0] for option in context.command.params}
-    for owner, options in OPTIONS.items():
-        for name in options:
-            source = context.get_parameter_source(name)
-            if owner != method and source is not None and source.name == "COMMANDLINE":
-                own = " or ".join(named[option] for option in OPTIONS[method])
-                why = ", which hides nobody in a crowd" if name == "k" else ""
-                raise ArgumentError(
-                    f"{named[name]} belongs to --method {owner}, not to {method}{why}; "
-                    f"{method} takes {own}"
-                )
-
-
-def mechanism_of(context: typer.Context, method: str) -> "Mechanism":
-    """Make the mechanism that was asked for; refuse it without its settings."""
-    given = context.params
-    if all(given[name] is None for name in OPTIONS[method]):
-        examples = {
-            "filter": "--at-most 3",
-            "cloak": "--cloak 60",
-            "generalise": "--metres 1000 or --minutes 60 or both",
-            "geo-i": "--epsilon 0.01",
-        }
-        raise ArgumentError(f"--method {method} needs {examples[method]}")
-    if method == "filter":
-        from incrowd.protect._spatial_filtering import Filter
-
-        if given["at_most"] < 1:
-            raise ArgumentError(f"--at-most must be at least 1, not {given['at_most']}")
-        return Filter(given["at_most"])
-    if method == "cloak":
-        return _cloak(given["cloak"])
-    if method == "generalise":
-        from incrowd.protect._generalisation import Generalise
-
-        return Generalise(given["metres"], given["minutes"])
-    return _noise(given["epsilon"], given["noise_seed"])
-
-
-def _cloak(text: str) -> "Mechanism":
-    from incrowd.protect._generalisation import SPANS, Cloak
-
-    if text == "all":
-        return Cloak(None)
-    try:
-        return Cloak(SPANS[text] if text in SPANS else float(text))
-    except ValueError as error:
-        raise ArgumentError(
-            f"--cloak takes minutes above 0, or {', '.join(SPANS)}, or all, not {text!r}"
-        ) from error
-
-
-def _noise(text: str | None, seed: int | None) -> "Mechanism":
-    from incrowd.protect._geo_indistinguishability import LEVELS, GeoI
-
-    if text is None:
-        raise ArgumentError("--method geo-i needs --epsilon 0.01 (in 1/m), or low, medium, high")
-    if seed is not None and seed < 0:
-        raise ArgumentError(f"--noise-seed is a whole number from 0 on, not {seed}")
-    try:
-        return GeoI(LEVELS[text] if text in LEVELS else float(text), seed=seed)
-    except ValueError as error:
-        raise ArgumentError(
-            f"--epsilon takes a finite number above 0, in 1/m, or {', '.join(LEVELS)}, not {text!r}"
-        ) from error
-
-
-def lines_of(data: "Trajectories", protected: "Protected", done: "Publication") -> list[str]:
-    """Say in lines what was published and lost, how many stand alone, and what is promised."""
+def lines_of(data: "Trajectories", result: "ProtectionResult", done: "Publication") -> list[str]:
+    """Return what was published, lost and verified, and what is not promised, in lines."""
     people, samples, sizes = len(data), data.samples, done.manifest.sizes
-    crowds = done.verification["k-anonymity"].figures
-    losses = dict(protected.losses)
-    alone = (
-        f"{share(crowds['people_alone'], sizes['people'])} have a record that nobody shares; "
-        "k-anonymity is not promised"
-    )
-    rows = [
-        ("people", f"{sizes['people']:,} of {people:,} are published"),
-        ("people alone", alone),
-        ("people dropped", share(losses.pop("people_dropped"), people)),
-    ]
+    losses = dict(result.losses)
+    published = f"{sizes['people']:,} of {people:,} are published"
+    counted = next((c.figures for c in done.verification.checks if "smallest" in c.figures), {})
+    if counted and done.verification.k is not None:
+        published += f", in {_crowds(sizes['trajectories'], counted)}"
+    rows = [("people", published)]
+    if "people_alone" in counted:
+        text = f"{share(counted['people_alone'], sizes['people'])} have a record that nobody shares"
+        rows.append(("people alone", f"{text}; k-anonymity is not promised"))
+    rows.append(("people dropped", share(losses.pop("people_dropped"), people)))
     rows += [
         (name.replace("_", " "), share(count, samples) if "sample" in name else f"{count:,}")
         for name, count in losses.items()
+        if not name.startswith("people")
     ]
-    return [*losses_in(data, rows), *blur(protected.trajectories), *proof(done)]
+    return [*losses_in(data, rows), *blur(result.trajectories), *proof(done)]
+
+
+def _crowds(number: int, counted: Mapping[str, Any]) -> str:
+    least, most = counted["smallest"], counted["largest"]
+    size = f"of {least:,} people" if least == most else f"of {least:,} to {most:,} people"
+    return f"{number:,} crowd{'' if number == 1 else 's'} {size}"

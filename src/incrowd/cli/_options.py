@@ -1,11 +1,12 @@
 """Options that several commands share: how to read data, and which part of it to take.
 
-A command takes ``source: Source`` among its parameters; :func:`reads_data` replaces it by the
-options below, and hands the command a ready `Source` whose `read` gives the trajectories.
-:func:`reads_original` does the same for a command that can do without data, under ``--original``;
-:func:`reads_sensors` for one that takes a file for each sensor, like ``gsm=gsm.csv gps=gps.csv``.
+A command takes ``source: Source`` among its parameters; `reads_data` replaces it by the options of
+`_source`, and hands the command a ready `Source` whose `read` returns the trajectories.
+`reads_original` does the same for a command that can do without data, under ``--original``;
+`reads_sensors` for one that takes a file for each sensor, like ``gsm=gsm.csv gps=gps.csv``.
 
-Data given as one file for each sensor, like ``gsm=gsm.csv wifi=wifi.csv gps=gps.csv``.
+These options stand in groups whose names begin with `READING`: ``--help`` folds them into one line,
+``--help-reading`` shows them.
 """
 
 import functools
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from incrowd.cli._command import READING, HelpReading
 from incrowd.cli._console import progress, say
 from incrowd.errors import ArgumentError
 
@@ -29,8 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AsJson",
-    "Force",
+    "DataFile",
     "LocalZone",
+    "Overwrite",
     "PeopleFile",
     "RecordFile",
     "ReleaseFolder",
@@ -44,69 +47,67 @@ __all__ = [
 ]
 
 
+_COLUMNS = f"{READING}: columns (found by their usual names unless given)"
+_GRID = f"{READING}: grid and clock"
+_ROWS = f"{READING}: rows and files"
+_PART = f"{READING}: which part to take"
+_MACHINE = f"{READING}: machine"
+_OUTPUT = "Output"
+
 _NAMED = r"([^\W\d][\w-]*)=(.+)"
 """A sensor and its file."""
-
-
-def by_sensor(given: list[str]) -> tuple[str, dict[str, str]]:
-    """Give the one path, or the file of each sensor if they are named: ``gsm=gsm.csv``."""
-    # A path may have a = in it, as folders of partitions do; then it is there.
-    there = [bool(glob.glob(one)) for one in given]  # noqa: PTH207  absolute ones, too
-    named = [
-        None if is_path else re.fullmatch(_NAMED, one)
-        for is_path, one in zip(there, given, strict=True)
-    ]
-    if len(given) == 1 and named[0] is None:
-        return given[0], {}
-    files: dict[str, str] = {}
-    for one, match in zip(given, named, strict=True):
-        if match is None:
-            raise ArgumentError(
-                f"of several files each is that of a sensor, like gsm=gsm.csv; {one!r} does not "
-                "name one (a quoted pattern, like 'june-*.csv', is one table)"
-            )
-        name, path = match[1].lower(), match[2]
-        if name in files:
-            raise ArgumentError(
-                f"sensor {name!r} is named twice ({files[name]} and {path}); several files of a "
-                "sensor are given as a folder or a quoted pattern"
-            )
-        files[name] = path
-    return " ".join(given), files
-
-
-_COLUMNS, _GRID = "Which column is what (found by usual names unless given)", "Grid and clock"
-_ROWS, _PART, _MACHINE = "Rows and files", "Which part to take", "Machine"
+_HELP = inspect.Parameter(
+    "help_reading", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=HelpReading
+)
 _WIDEST = 2**31 - 1
 """Cells and slots are 32-bit integers: nothing is wider or longer."""
 
 
-def _option(panel: str, text: str, *names: str, show: str | None = None) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel=panel, metavar=show)
+def _option(
+    panel: str, text: str, *names: str, show: str | None = None, usual: str | bool = True
+) -> Any:
+    """Declare an option in a group; `usual` says what holds without it, if that is no value."""
+    return typer.Option(*names, help=text, rich_help_panel=panel, metavar=show, show_default=usual)
 
 
-Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
-AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
-ReleaseFolder = Annotated[Path, typer.Argument(help="The directory of a release.", metavar="DIR")]
-RecordFile = Annotated[
-    Path | None,
-    typer.Option("--record", help="The private record of who became whom.", metavar="FILE"),
-]
-LocalZone = Annotated[
-    str | None,
-    typer.Option(
-        "--local",
-        help="Zone whose nights and working hours count; that of --tz unless given.",
-        metavar="ZONE",
+Overwrite = Annotated[bool, _option(_OUTPUT, "Replace files that exist already.", "--overwrite")]
+AsJson = Annotated[bool, _option(_OUTPUT, "Print the result as JSON.", "--json")]
+DataFile = Annotated[
+    Path,
+    _option(
+        _OUTPUT,
+        "File to write: .parquet, .csv, .csv.gz or .csv.zst.",
+        "--output",
+        "-o",
+        show="FILE",
     ),
 ]
 PeopleFile = Annotated[
     Path | None,
-    typer.Option(
+    _option(
+        _OUTPUT,
+        "Also write one row per person: a .parquet, .csv, .csv.gz or .csv.zst file.",
         "--output",
         "-o",
-        help="Also write a row for each person: a .parquet, .csv, .csv.gz or .csv.zst file.",
+        show="FILE",
+    ),
+]
+ReleaseFolder = Annotated[Path, typer.Argument(help="Directory of the release.", metavar="DIR")]
+RecordFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--record",
+        help="Private record of who became whom, as incrowd anonymize --record writes it.",
         metavar="FILE",
+    ),
+]
+LocalZone = Annotated[
+    str | None,
+    typer.Option(
+        "--local-tz",
+        help="Time zone in which people live: for nights, working hours and the hours of charts.",
+        metavar="ZONE",
+        show_default="that of --tz",
     ),
 ]
 
@@ -146,90 +147,143 @@ class Source:
 
 
 def _source(
-    data: Annotated[str, typer.Argument(help="A CSV or Parquet file, a folder or a glob.")],
-    user: Annotated[str | None, _option(_COLUMNS, "Who.", show="COLUMN")] = None,
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="A CSV or Parquet file, a folder of such files, or a quoted pattern like "
+            "'june-*.csv'.",
+            metavar="DATA",
+        ),
+    ],
+    user: Annotated[str | None, _option(_COLUMNS, "Who: the person's id.", show="COLUMN")] = None,
     time: Annotated[str | None, _option(_COLUMNS, "When.", show="COLUMN")] = None,
-    lat: Annotated[str | None, _option(_COLUMNS, "Latitude.", show="COLUMN")] = None,
-    lon: Annotated[str | None, _option(_COLUMNS, "Longitude.", show="COLUMN")] = None,
-    x: Annotated[str | None, _option(_COLUMNS, "Metres east.", "--x", show="COLUMN")] = None,
-    y: Annotated[str | None, _option(_COLUMNS, "Metres north.", "--y", show="COLUMN")] = None,
-    place: Annotated[
-        str | None, _option(_COLUMNS, "Antenna, venue or zone.", show="COLUMN")
+    lat: Annotated[str | None, _option(_COLUMNS, "Latitude, degrees.", show="COLUMN")] = None,
+    lon: Annotated[str | None, _option(_COLUMNS, "Longitude, degrees.", show="COLUMN")] = None,
+    x: Annotated[
+        str | None, _option(_COLUMNS, "Easting, metres (see --crs).", "--x", show="COLUMN")
     ] = None,
-    geometry: Annotated[str | None, _option(_COLUMNS, "Points in WKT.", show="COLUMN")] = None,
-    cells: Annotated[
+    y: Annotated[
+        str | None, _option(_COLUMNS, "Northing, metres (see --crs).", "--y", show="COLUMN")
+    ] = None,
+    place: Annotated[
+        str | None, _option(_COLUMNS, "Antenna, access point, venue or zone.", show="COLUMN")
+    ] = None,
+    geometry: Annotated[
+        str | None, _option(_COLUMNS, "Position as a WKT point.", show="COLUMN")
+    ] = None,
+    antennas: Annotated[
         Path | None,
-        _option(_COLUMNS, "A table (id, lat, lon) for data that names cells.", show="FILE"),
+        _option(
+            _COLUMNS,
+            "Table of antennas (id, lat, lon), for data that names antennas and no positions.",
+            show="FILE",
+        ),
     ] = None,
     sensor: Annotated[
-        str | None, _option(_COLUMNS, "Take rows of this sensor only.", show="NAME")
+        str | None, _option(_COLUMNS, "Take only the rows of this sensor.", show="NAME")
     ] = None,
     crs: Annotated[
-        str | None, _option(_GRID, "The plane, in metres, like EPSG:2154.", show="CRS")
+        str | None,
+        _option(
+            _GRID,
+            "Coordinate reference system in metres, like EPSG:2154.",
+            show="CRS",
+            usual="Lambert azimuthal equal-area about the data's centre",
+        ),
     ] = None,
     cell: Annotated[
-        float | None, _option(_GRID, "Side of a cell; 100 unless given.", show="M")
+        float | None, _option(_GRID, "Side of a grid cell, metres.", show="METRES", usual="100")
     ] = None,
     slot: Annotated[
-        int | None, _option(_GRID, "Length of a slot; 60 unless given.", show="S")
+        int | None,
+        _option(_GRID, "Time step of the grid, seconds.", show="SECONDS", usual="60"),
     ] = None,
     tz: Annotated[
-        str | None, _option(_GRID, "Zone of times that name none; UTC unless given.", show="ZONE")
+        str | None,
+        _option(
+            _GRID,
+            "Time zone of times that name none, like Africa/Dakar.",
+            show="ZONE",
+            usual="UTC",
+        ),
     ] = None,
     time_format: Annotated[
-        str | None, _option(_GRID, "Of times, as for strptime.", show="FORMAT")
+        str | None,
+        _option(_GRID, "Format of times, as for strptime, like '%d.%m.%Y %H:%M'.", show="FORMAT"),
     ] = None,
     time_unit: Annotated[
-        str | None, _option(_GRID, "Of numeric times: s, ms, us or ns.", show="UNIT")
+        str | None,
+        _option(_GRID, "Unit of times that are numbers: s, ms, us or ns.", show="UNIT"),
     ] = None,
     window: Annotated[
-        str | None, _option(_ROWS, "Times outside are bad rows.", show="START,END")
+        str | None,
+        _option(_ROWS, "Period that the data covers: times outside are bad rows.", show="FROM,TO"),
     ] = None,
-    strict: Annotated[bool, _option(_ROWS, "Stop at the first bad row.", "--strict")] = False,
+    fail_on_bad_row: Annotated[
+        bool, _option(_ROWS, "Stop at the first bad row.", "--fail-on-bad-row")
+    ] = False,
     max_bad: Annotated[
-        float, _option(_ROWS, "Share of rows that may be bad.", show="SHARE")
+        float, _option(_ROWS, "Largest share of rows that may be bad.", show="SHARE")
     ] = 0.05,
-    names: Annotated[
-        str | None, _option(_ROWS, "Column names of files without a header.", show="A,B,...")
+    column_names: Annotated[
+        str | None, _option(_ROWS, "Column names of files that have no header.", show="A,B,...")
     ] = None,
     separator: Annotated[
-        str | None, _option(_ROWS, "Of text files; found unless given.", show="CHARACTER")
+        str | None,
+        _option(_ROWS, "Separator of text files (tab: '\\t').", show="CHAR", usual="detected"),
     ] = None,
-    decimal: Annotated[str, _option(_ROWS, "Decimal mark of text files.", show="MARK")] = ".",
+    decimal: Annotated[str, _option(_ROWS, "Decimal mark of text files.", show="CHAR")] = ".",
     bbox: Annotated[
-        str | None, _option(_PART, "Inside this box, in degrees.", show="W,S,E,N")
+        str | None,
+        _option(_PART, "Samples inside this box, in degrees.", show="WEST,SOUTH,EAST,NORTH"),
     ] = None,
     since: Annotated[
-        str | None, _option(_PART, "From this time on.", "--from", show="TIME")
+        str | None, _option(_PART, "Samples from this time on.", "--from", show="TIME")
     ] = None,
-    until: Annotated[str | None, _option(_PART, "Before this time.", "--to", show="TIME")] = None,
+    until: Annotated[
+        str | None, _option(_PART, "Samples before this time.", "--to", show="TIME")
+    ] = None,
     per_day: Annotated[
-        float | None, _option(_PART, "People with at least so many samples a day.", show="N")
+        float | None,
+        _option(_PART, "People with at least this many samples per day, on average.", show="N"),
     ] = None,
     active: Annotated[
         float | None, _option(_PART, "People seen on at least this share of days.", show="SHARE")
     ] = None,
     every_day: Annotated[bool, _option(_PART, "People seen on every day.", "--every-day")] = False,
-    share: Annotated[
-        float | None, _option(_PART, "A random share of people.", show="SHARE")
+    sample_people: Annotated[
+        float | None, _option(_PART, "A random share of the people.", show="SHARE")
     ] = None,
-    share_seed: Annotated[int, _option(_PART, "Makes the random share repeatable.", show="N")] = 0,
+    sample_seed: Annotated[
+        int, _option(_PART, "Seed of --sample-people: the same seed, the same people.", show="N")
+    ] = 0,
     memory: Annotated[
-        str | None, _option(_MACHINE, "Limit, like 4GB; rows beyond go to disk.", show="SIZE")
+        str | None,
+        _option(
+            _MACHINE,
+            "Memory limit, like 4GB; what exceeds it goes to disk.",
+            show="SIZE",
+            usual="three quarters of the machine's",
+        ),
     ] = None,
-    threads: Annotated[int | None, _option(_MACHINE, "All cores unless given.", show="N")] = None,
-    temp_dir: Annotated[Path | None, _option(_MACHINE, "For temporary files.", show="DIR")] = None,
+    threads: Annotated[
+        int | None, _option(_MACHINE, "Number of threads.", show="N", usual="all cores")
+    ] = None,
+    temp_dir: Annotated[
+        Path | None,
+        _option(_MACHINE, "Folder for temporary files.", show="DIR", usual="the system's"),
+    ] = None,
 ) -> Source:
     reading = {
         "user": user, "time": time, "lat": lat, "lon": lon, "x": x, "y": y, "place": place,
         "geometry": geometry,
-        "cells": cells, "sensor": sensor, "crs": crs, "cell": cell, "slot": slot, "tz": tz,
-        "time_format": time_format, "time_unit": time_unit, "strict": strict,
+        "cells": antennas, "sensor": sensor, "crs": crs, "cell": cell, "slot": slot, "tz": tz,
+        "time_format": time_format, "time_unit": time_unit, "strict": fail_on_bad_row,
         "max_bad": max_bad, "separator": _unescaped(separator), "decimal": decimal,
         "memory": memory, "threads": threads, "temp_dir": temp_dir,
         "bbox": None if bbox is None else tuple(_numbers(bbox, 4, "--bbox")),
         "window": None if window is None else tuple(_parts(window, 2, "--window")),
-        "names": None if names is None else names.split(","),
+        "names": None if column_names is None else column_names.split(","),
     }  # fmt: skip
     selecting = {
         "time": None if since is None and until is None else (since, until),
@@ -237,8 +291,8 @@ def _source(
         "active": active,
         "every_day": every_day,
         "zone": tz or "UTC",
-        "share": share,
-        "seed": None if share is None else share_seed,
+        "share": sample_people,
+        "seed": None if sample_people is None else sample_seed,
     }
     path, files = by_sensor([data] if isinstance(data, str) else data)
     return Source(path, reading, selecting, files)
@@ -257,17 +311,20 @@ def reads_original(command: Callable[..., None]) -> Callable[..., None]:
     """
     first, *rest = _parameters()
     option = typer.Option(
-        "--original", help="What the release was made from, for more checks.", metavar="DATA"
+        "--original",
+        help="Data that the release was made from: a file, a folder or a quoted pattern.",
+        metavar="DATA",
     )
     original = first.replace(annotation=Annotated[str | None, option], default=None)
-    return _with_options(command, [], [original, *rest])
+    return _with_options(command, [original], rest)
 
 
 def reads_sensors(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of reading; the data may be one file for each sensor."""
     first, *rest = _parameters()
     argument = typer.Argument(
-        help="A CSV or Parquet file, a folder or a glob; or one for each sensor, like gsm=gsm.csv.",
+        help="A CSV or Parquet file, a folder of such files, or a quoted pattern like "
+        "'june-*.csv'; or one of these for each sensor, like gsm=gsm.csv wifi=wifi.csv.",
         metavar="DATA",
     )
     return _with_options(command, [first.replace(annotation=Annotated[list[str], argument])], rest)
@@ -288,20 +345,50 @@ def _with_options(
     @functools.wraps(command)
     def wrapper(**given: Any) -> None:
         reading = {parameter.name: given.pop(parameter.name) for parameter in (*before, *after)}
+        del given[_HELP.name]
         source = None if reading["data"] is None else _source(**reading)
         command(source=source, **given)
 
     mine = [parameter for name, parameter in own.items() if name != "source"]
-    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*before, *mine, *after)]
+    every = (*before, *mine, *after, _HELP)
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in every]
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     wrapper.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": None}
     return wrapper
 
 
+def by_sensor(given: list[str]) -> tuple[str, dict[str, str]]:
+    """Return the one path, or the file of each sensor if they are named: ``gsm=gsm.csv``."""
+    # A path may have a = in it, as folders of partitions do; then it is there.
+    there = [bool(glob.glob(one)) for one in given]  # noqa: PTH207  absolute ones, too
+    named = [
+        None if is_path else re.fullmatch(_NAMED, one)
+        for is_path, one in zip(there, given, strict=True)
+    ]
+    if len(given) == 1 and named[0] is None:
+        return given[0], {}
+    files: dict[str, str] = {}
+    for one, match in zip(given, named, strict=True):
+        if match is None:
+            raise ArgumentError(
+                f"{one!r} names no sensor: several files must be given as one for each sensor, "
+                "like gsm=gsm.csv wifi=wifi.csv (many files of one table are given as a folder or "
+                "as a quoted pattern, like 'june-*.csv')"
+            )
+        name, path = match[1].lower(), match[2]
+        if name in files:
+            raise ArgumentError(
+                f"sensor {name!r} is given twice ({files[name]} and {path}); give several files of "
+                "a sensor as a folder or as a quoted pattern"
+            )
+        files[name] = path
+    return " ".join(given), files
+
+
 def _parts(text: str, count: int, option: str) -> list[str]:
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != count:
-        raise ArgumentError(f"{option} takes {count} values separated by commas, not {text!r}")
+        raise ArgumentError(f"{option} must be {count} values separated by commas, not {text!r}")
     return parts
 
 
@@ -309,7 +396,9 @@ def _numbers(text: str, count: int, option: str) -> list[float]:
     try:
         return [float(part) for part in _parts(text, count, option)]
     except ValueError as error:
-        raise ArgumentError(f"{option} takes numbers, not {text!r}") from error
+        raise ArgumentError(
+            f"{option} must be {count} numbers separated by commas, not {text!r}"
+        ) from error
 
 
 def _unescaped(separator: str | None) -> str | None:
@@ -317,27 +406,30 @@ def _unescaped(separator: str | None) -> str | None:
 
 
 def in_units(option: str, value: float | None, unit: float, short: str, name: str) -> int | None:
-    """Give a threshold in whole cells or slots, rounded down."""
+    """Return a threshold in whole cells or slots, rounded down."""
     if value is None:
         return None
     if not math.isfinite(value):
-        raise ArgumentError(f"{option} is a number of {short}, not {value}")
+        raise ArgumentError(f"{option} must be a finite number of {short}, not {value}")
     number = min(math.floor(value / unit + 1e-9), _WIDEST)
     if number < 1:
         raise ArgumentError(
-            f"{option} {value:g} {short} is less than a {name} of the grid ({unit:g} {short}); "
-            "no sample is smaller than that"
+            f"{option} must be at least one {name} of the grid ({unit:g} {short}), not "
+            f"{value:g} {short}"
         )
     if not math.isclose(number * unit, value) and number < _WIDEST:
-        say(f"note: {option} is taken as {number * unit:g} {short}, which is {number:,} {name}s")
+        say(
+            f"note: {option} is rounded down to {number * unit:g} {short} ({number:,} {name}s of "
+            "the grid)"
+        )
     return number
 
 
 def numbers_of(text: str, example: str, option: str = "--k") -> list[int]:
-    """Give the numbers of an option, each once, in order."""
+    """Return the numbers of an option, each once, in order."""
     try:
         return sorted({int(part) for part in text.split(",")})
     except ValueError as error:
         raise ArgumentError(
-            f"{option} takes whole numbers separated by commas, like {example}, not {text!r}"
+            f"{option} must be integers separated by commas, like {example}, not {text!r}"
         ) from error

@@ -1,4 +1,8 @@
-"""Traces of one or several sensors, for the commands that work on them."""
+"""Traces of one or several sensors, for the commands that work on them.
+
+`traces_of` reads the data, sensor by sensor if it has several, and returns the trace of each: the
+places that a sensor names, or, of GPS, the points of interest where people stayed.
+"""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,41 +20,72 @@ if TYPE_CHECKING:
 __all__ = [
     "ByName",
     "Diameter",
-    "Gap",
-    "Met",
-    "Minutes",
+    "MaxGap",
+    "MinPlaces",
+    "MinStay",
     "Pois",
-    "Stay",
+    "TimeBin",
     "traces_of",
 ]
 
 
-_POI, _SLOTS = "Points of interest (of GPS)", "Traces"
+_POI, _TRACES = "Points of interest (POIs) of GPS positions", "Traces"
 
 
-def _option(panel: str, text: str, *names: str, show: str | None = None) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel=panel, metavar=show)
+def _option(
+    panel: str, text: str, *names: str, show: str | None = None, usual: str | bool = True
+) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel=panel, metavar=show, show_default=usual)
 
 
-Minutes = Annotated[float, _option(_SLOTS, "How long a slot of time is.", show="MIN")]
-ByName = Annotated[
-    bool, _option(_SLOTS, "Places have names; where they lie is not looked at.", "--by-name")
-]
-Met = Annotated[
-    int | None,
+TimeBin = Annotated[
+    float,
     _option(
-        _SLOTS,
-        "Places in a slot that say that somebody moved: 3, and 1 for POIs, unless given.",
-        show="N",
+        _TRACES,
+        "Time bin: visits to a place within one count once.",
+        "--time-bin",
+        show="MINUTES",
     ),
 ]
-Pois = Annotated[bool, _option(_POI, "Places are where people stayed.", "--pois")]
-Diameter = Annotated[float, _option(_POI, "Of a POI.", show="M")]
-Stay = Annotated[float, _option(_POI, "Shortest stay.", show="MIN")]
-Gap = Annotated[
-    float | None,
-    _option(_POI, "A silence of so long ends a stay; as long as a stay unless given.", show="MIN"),
+ByName = Annotated[
+    bool, _option(_TRACES, "Take places by their names, not by their positions.", "--by-name")
 ]
+MinPlaces = Annotated[
+    int | None,
+    _option(
+        _TRACES,
+        "Number of places that a person must visit within a time bin for it to count as a point.",
+        "--min-places",
+        show="N",
+        usual="3, and 1 for POIs",
+    ),
+]
+Pois = Annotated[bool, _option(_POI, "Take the places where people stayed.", "--pois")]
+Diameter = Annotated[
+    float, _option(_POI, "Diameter of a POI, metres.", "--poi-diameter", show="METRES")
+]
+MinStay = Annotated[float, _option(_POI, "Shortest stay.", "--min-stay", show="MINUTES")]
+MaxGap = Annotated[
+    float | None,
+    _option(
+        _POI,
+        "Longest gap between two positions of one stay.",
+        "--max-gap",
+        show="MINUTES",
+        usual="that of --min-stay",
+    ),
+]
+
+
+_OPTION = {
+    "time": "--from or --to",
+    "per_day": "--per-day",
+    "active": "--active",
+    "every_day": "--every-day",
+    "share": "--sample-people",
+    "seed": "--sample-seed",
+}
+"""Options that take a part of the data, by the names that `incrowd.select` has for them."""
 
 
 def traces_of(
@@ -62,11 +97,14 @@ def traces_of(
     pois: bool = False,
     met: int | None = None,
 ) -> dict[str, "Trace"]:
-    """Read the data, sensor by sensor if it has several."""
+    """Read the data, sensor by sensor if it has several; `met` is the least number of places."""
     if by_name and pois:
-        raise ArgumentError("--by-name and --pois exclude each other: a place is one or the other")
+        raise ArgumentError(
+            "--by-name and --pois cannot be combined: places are taken either by their names or "
+            "from positions"
+        )
     if met is not None and met < 1:
-        raise ArgumentError(f"--met must be at least 1, not {met}")
+        raise ArgumentError(f"--min-places must be at least 1, not {met}")
     found = _with_visits(_read(source, minutes, poi, by_name=by_name, pois=pois))
     if source.files:
         _say_who_lacks(found)
@@ -79,9 +117,9 @@ def _with_visits(traces: dict[str, "Trace"]) -> dict[str, "Trace"]:
     """Leave out sensors that tell nothing, and say so; refuse if none is left."""
     empty = [name for name, trace in traces.items() if not len(trace.visits.place)]
     why = {
-        name: "nobody stays anywhere for long enough"
+        name: "no stay is long enough to make a point of interest (see --min-stay)"
         if traces[name].pois is not None
-        else "there are no visits"
+        else "it has no visits"
         for name in empty
     }
     if len(empty) == len(traces):
@@ -103,8 +141,9 @@ def _read(
         chosen = [name for name, value in source.selecting.items() if value and name != "zone"]
         if chosen:
             raise ArgumentError(
-                f"which part to take ({', '.join(chosen)}) cannot be chosen where places are taken "
-                "by their names; choose it before, with incrowd convert, or give --bbox"
+                f"{', '.join(_OPTION[name] for name in chosen)} cannot be used where places are "
+                "taken by their names; take that part beforehand with incrowd convert, or use "
+                "--bbox"
             )
         reading = {name: value for name, value in source.reading.items() if name != "sensor"}
         with progress("Reading", "rows") as update:
@@ -131,7 +170,9 @@ def _file_by_file(
     from incrowd.measure._traces import traces
 
     if wanted and wanted.lower() not in files:
-        raise ArgumentError(f"there is no file of sensor {wanted!r}; given: {', '.join(files)}")
+        raise ArgumentError(
+            f"--sensor {wanted}: no file is given for it; there are files for {', '.join(files)}"
+        )
     found: dict[str, Trace] = {}
     for name, path in files.items():
         if wanted and name != wanted.lower():
@@ -140,7 +181,7 @@ def _file_by_file(
             _refuse_others(path, name, sensors_of(path))
             found |= traces({name: path}, pois=stays, **how)
         except ColumnError as error:
-            hint = "" if name in stays else " Positions are looked at of gps only, or with --pois."
+            hint = "" if name in stays else " Positions are used for gps, or with --pois."
             raise ColumnError(f"{name}: {error}{hint}") from error
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
@@ -151,8 +192,8 @@ def _refuse_others(path: str, name: str, sensors: list[str]) -> None:
     """Refuse a file of one sensor that has rows of others."""
     if set(sensors) - {name}:
         raise InputError(
-            f"{path} has rows of {', '.join(sensors)}; give such a table by itself, with no name "
-            "before it"
+            f"{path} has rows of several sensors ({', '.join(sensors)}); give it without "
+            f"{name}= before it, so that its column `sensor` is used"
         )
 
 
@@ -167,6 +208,6 @@ def _say_who_lacks(traces: dict[str, "Trace"]) -> None:
     if missing:
         all_of_them = len(set.intersection(*people.values()))
         say(
-            f"note: of {len(everybody):,} people some are not in every file ({missing}); "
-            f"{all_of_them:,} have all sensors"
+            f"note: {len(everybody):,} people in all, {all_of_them:,} of them in every file "
+            f"({missing})"
         )

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import math
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -12,31 +11,23 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from incrowd.cli import _methods as methods
-from incrowd.cli._console import once_begun, progress, say
+from incrowd.cli._console import on_first_progress, progress, say
 from incrowd.cli._methods import (
-    AtMost,
-    CloakTo,
-    Epsilon,
-    Method,
-    Metres,
-    Minutes,
-    NoiseSeed,
     as_plain,
-    blur,
-    losses_in,
+    in_option_names,
+    lines_of,
     mechanism_of,
-    proof,
+    offered_settings,
     refuse_options,
-    share,
+    takes_settings,
 )
-from incrowd.cli._options import AsJson, Source, in_units, reads_data
+from incrowd.cli._options import AsJson, Source, reads_data
 from incrowd.errors import ArgumentError, IncrowdError, VerificationError
 
 if TYPE_CHECKING:
     from incrowd.data._trajectories import Trajectories
     from incrowd.evaluate._publish import Publication
-    from incrowd.protect._glove.api import Release
+    from incrowd.protect._mechanism import Mechanism, ProtectionResult
 
 __all__ = [
     "anonymize",
@@ -46,139 +37,95 @@ __all__ = [
 ]
 
 
-Variant = StrEnum("Variant", ["strict", "loose"])
-Reshape = StrEnum("Reshape", ["split", "union", "none"])
-Suppress = StrEnum("Suppress", ["boxes", "samples"])
 Format = StrEnum("Format", ["parquet", "csv"])
 
-LEAST, MANY = 2, 1000
-_UNITS = {"Searching": "people", "Merging": "merges", "Finishing": "merges"}
+_UNITS = {
+    "Protecting": "samples",
+    "Searching": "people",
+    "Merging": "merges",
+    "Finishing": "merges",
+}
 
 
+@takes_settings
 @reads_data
 def anonymize(
     context: typer.Context,
     source: Source,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The directory to make.", metavar="DIR")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Directory of the release, which must not exist yet.",
+            metavar="DIR",
+            rich_help_panel="Output",
+        ),
     ],
-    method: Annotated[
-        Method,
-        typer.Option(
-            help="glove hides everybody in a crowd of k. The others hide nobody: filter drops rare "
-            "places, cloak blurs times, generalise positions and times, geo-i adds noise."
-        ),
-    ] = Method.glove,
-    k: Annotated[int, typer.Option("--k", help="How many people share each record, at least.")] = 2,
-    variant: Annotated[
-        Variant,
-        typer.Option(
-            help="strict: crowds stop at k, and fewer than k people may be dropped; "
-            "loose: they may grow, and nobody is."
-        ),
-    ] = Variant.strict,
-    reshape: Annotated[
-        Reshape,
-        typer.Option(
-            help="Where samples overlap in time. split: cut them, as in the papers; "
-            "union: join them, so that every box was seen; none: leave them."
-        ),
-    ] = Reshape.split,
-    max_space: Annotated[
-        float | None,
-        typer.Option(
-            help="Suppress samples wider or higher than this; the papers use 15000.", metavar="M"
-        ),
-    ] = None,
-    max_time: Annotated[
-        float | None,
-        typer.Option(help="Suppress samples longer than this; the papers use 360.", metavar="MIN"),
-    ] = None,
-    suppress: Annotated[
-        Suppress,
-        typer.Option(
-            help="What --max-space and --max-time drop. boxes: merged samples that are larger; "
-            "samples: only those that are stretched by more, so that more is left, and larger."
-        ),
-    ] = Suppress.boxes,
-    at_most: AtMost = None,  # noqa: ARG001  these are read from the context
-    cloak: CloakTo = None,  # noqa: ARG001
-    metres: Metres = None,  # noqa: ARG001
-    minutes: Minutes = None,  # noqa: ARG001
-    epsilon: Epsilon = None,  # noqa: ARG001
-    noise_seed: NoiseSeed = None,  # noqa: ARG001
-    form: Annotated[Format, typer.Option("--format", help="Of the rows.")] = Format.parquet,
+    method: str,
+    settings: dict[str, Any],
+    form: Annotated[
+        Format, typer.Option("--format", help="Format of the rows.", rich_help_panel="Output")
+    ] = Format.parquet,
     record: Annotated[
         Path | None,
         typer.Option(
-            help="Also write the private record of who became whom; it must stay in the house.",
+            help="Also write the private record of who became whom; do not share it.",
             metavar="FILE",
+            rich_help_panel="Output",
         ),
     ] = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
-            help="Where a long run keeps what is done until it has finished; DIR.checkpoint "
-            "unless given. After an interruption, the same command goes on from there.",
+            help="File in which a long run (--method glove) notes what is done, until it has "
+            "finished. After an interruption, the same command continues from there.",
             metavar="FILE",
+            rich_help_panel="Output",
+            show_default="DIR.checkpoint",
         ),
     ] = None,
     overwrite: Annotated[
         bool,
         typer.Option(
-            "--overwrite", help="Replace a release that is there, once the new one is verified."
+            "--overwrite",
+            help="Replace a release that exists already, once the new one is verified.",
+            rich_help_panel="Output",
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Hide everybody in a crowd of k (GLOVE), verify what was written, and publish it.
+    """Protect a dataset, verify what was written, and publish it.
 
-    The release gets its name only after its verification: exit status 0 if it is there, 1 if it
-    did not pass and was removed. The other methods promise no k, and their releases say so.
+    Unless another --method is chosen, everybody is hidden in a crowd of k (GLOVE). The release gets
+    its name only after its verification: exit status 0 if it is there, 1 if it did not pass and was
+    removed. Methods that promise no k say so in the release.
 
     Example:  `incrowd anonymize cdr.csv --k 2 -o release --record who.parquet`
 
     Example:  `incrowd anonymize cdr.csv --method cloak --cloak 60 -o cloaked`
     """
-    refuse_options(context, method.value)
-    if method is not Method.glove:
-        files = {"format": form.value, "record": record, "overwrite": overwrite}
-        _plainly(context, source, output, method.value, files, as_json=as_json)
-        return
-    _refuse(k, max_space, max_time, suppress)
-    import incrowd
+    refuse_options(method, settings)
+    mechanism = mechanism_of(method, settings)
+    if checkpoint is not None and not mechanism.long_running:
+        raise ArgumentError(f"--checkpoint is for long runs; --method {method} keeps none")
     from incrowd.evaluate._publish import publish, refuse_places
 
     refuse_places(output, record=record, overwrite=overwrite)
-    journal = checkpoint or output.with_name(f"{output.name}.checkpoint")
+    journal = None
+    if mechanism.long_running:
+        journal = checkpoint or output.with_name(f"{output.name}.checkpoint")
     _refuse_same(context.params["data"], output, record, journal)
     _refuse_journal(journal, output)
     _tell_left_behind(output)
-    if k > MANY:
-        say(f"note: k = {k:,} is large; expect wide and long samples, and few crowds")
     data = source.read()
-    space = in_units("--max-space", max_space, data.frame.cell, "m", "cell")
-    time = in_units("--max-time", max_time, data.frame.slot / 60, "min", "slot")
     with _keeping(journal):
-        with stages() as show:
-            release = incrowd.glove(
-                data,
-                k,
-                variant=variant.value,
-                reshape=reshape.value,
-                max_space=space,
-                max_time=time,
-                suppress=suppress.value,
-                threads=source.reading["threads"],
-                memory=source.reading["memory"],
-                checkpoint=journal,
-                progress=once_begun(_noticing(journal, show)),
-            )
+        result = _protected(mechanism, method, data, source.reading, journal)
         try:
             with progress("Writing and verifying", "steps") as update:
                 done = publish(
                     data,
-                    release,
+                    result,
                     output,
                     format=form.value,
                     record=record,
@@ -186,48 +133,43 @@ def anonymize(
                     progress=update,
                 )
         except (ArgumentError, VerificationError) as error:
-            # The same run would end in the same way.
-            journal.unlink(missing_ok=True)
+            _forget(journal)  # the same run would end in the same way
             if isinstance(error, VerificationError):
                 _refuted(error, as_json=as_json)
             raise
-    journal.unlink(missing_ok=True)
+    _forget(journal)
     if as_json:
         print(json.dumps(as_plain(data, done, record), indent=2, ensure_ascii=False))
         return
-    print("\n".join([*lines_of(data, release, done), "", *_next(context, done, record)]))
+    print("\n".join([*lines_of(data, result, done), "", *_next(context, done, record)]))
 
 
-def _plainly(
-    context: typer.Context,
-    source: Source,
-    output: Path,
+def _protected(
+    mechanism: "Mechanism",
     method: str,
-    files: dict[str, Any],
-    *,
-    as_json: bool,
-) -> None:
-    """Protect a dataset by a method that promises no k; verify and publish what it does promise."""
-    mechanism = mechanism_of(context, method)
-    from incrowd.evaluate._publish import publish, refuse_places
-
-    record = files["record"]
-    refuse_places(output, record=record, overwrite=files["overwrite"])
-    _refuse_same(context.params["data"], output, record)
-    _tell_left_behind(output)
-    data = source.read()
-    with progress("Protecting", "samples"):
-        protected = mechanism.protect(data, threads=source.reading["threads"])
+    data: "Trajectories",
+    reading: dict[str, Any],
+    journal: Path | None,
+) -> "ProtectionResult":
+    """Apply the mechanism, with what it advises said before and its progress shown."""
     try:
-        with progress("Writing and verifying", "steps") as update:
-            done = publish(data, protected, output, progress=update, **files)
-    except VerificationError as error:
-        _refuted(error, as_json=as_json)
-    if as_json:
-        print(json.dumps(as_plain(data, done, record), indent=2, ensure_ascii=False))
-        return
-    lines = methods.lines_of(data, protected, done)
-    print("\n".join([*lines, "", *_next(context, done, record)]))
+        for note in mechanism.advice(data):
+            say(f"note: {in_option_names(note, method)}")
+        with stages() as show:
+            return mechanism.protect(
+                data,
+                threads=reading["threads"],
+                memory=reading["memory"],
+                checkpoint=journal,
+                progress=show if journal is None else on_first_progress(_noticing(journal, show)),
+            )
+    except ArgumentError as error:
+        raise ArgumentError(in_option_names(str(error), method)) from error
+
+
+def _forget(journal: Path | None) -> None:
+    if journal is not None:
+        journal.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -256,38 +198,6 @@ def stages() -> Iterator[Callable[[str, int, int], None]]:
 def itself() -> str:
     """Give the command as it was called, for it may not be on the path."""
     return sys.argv[0] if Path(sys.argv[0]).name == "incrowd" else "incrowd"
-
-
-def lines_of(data: "Trajectories", release: "Release", done: "Publication") -> list[str]:
-    """Say in lines what was published, what was lost and verified, and what is not promised."""
-    losses, people, samples = release.losses, len(data), data.samples
-    published = done.manifest.sizes["people"]
-    rows = [
-        ("people", f"{published:,} of {people:,} are published, in {_crowds(release)}"),
-        ("people dropped", share(losses.people_dropped, people)),
-        ("samples dropped", share(losses.samples_dropped, samples)),
-        ("samples suppressed", share(losses.samples_suppressed, samples)),
-    ]
-    return [*losses_in(data, rows), *blur(release.trajectories), *proof(done)]
-
-
-def _crowds(release: "Release") -> str:
-    crowd = release.trajectories.crowd
-    least, most = int(crowd.min()), int(crowd.max())
-    size = f"of {least:,} people" if least == most else f"of {least:,} to {most:,} people"
-    return f"{len(crowd):,} crowd{'' if len(crowd) == 1 else 's'} {size}"
-
-
-def _refuse(k: int, max_space: float | None, max_time: float | None, suppress: Suppress) -> None:
-    """Refuse what makes no sense, whatever the data."""
-    if k < LEAST:
-        raise ArgumentError(f"--k must be at least {LEAST}, not {k}: alone, nobody hides")
-    if suppress is not Suppress.boxes and max_space is None and max_time is None:
-        raise ArgumentError(f"--suppress {suppress.value} needs --max-space or --max-time")
-    for option, value in (("--max-space", max_space), ("--max-time", max_time)):
-        if value is not None and not 0 < value < math.inf:
-            what = "finite" if value == math.inf else "above 0"
-            raise ArgumentError(f"{option} must be {what}, not {value:g}")
 
 
 def _refuse_same(data: str, output: Path, record: Path | None, journal: Path | None = None) -> None:
@@ -327,21 +237,23 @@ def _tell_left_behind(output: Path) -> None:
         )
 
 
-def _refuse_journal(journal: Path, output: Path) -> None:
+def _refuse_journal(journal: Path | None, output: Path) -> None:
     """Refuse a checkpoint that would be published, or has no folder."""
+    if journal is None:
+        return
     if output.resolve() in (journal.resolve(), *journal.resolve().parents):
         raise ArgumentError(f"{journal} lies in the release; the checkpoint must stay outside")
     if not journal.parent.is_dir():
-        raise ArgumentError(f"cannot keep {journal}: there is no folder {journal.parent}")
+        raise ArgumentError(f"cannot write {journal}: the folder {journal.parent} does not exist")
 
 
 @contextlib.contextmanager
-def _keeping(journal: Path) -> Iterator[None]:
+def _keeping(journal: Path | None) -> Iterator[None]:
     """Say what is kept when something ends the run that the same command can go on from."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit, MemoryError, OSError):
-        if journal.is_file() and journal.stat().st_size:
+        if journal is not None and journal.is_file() and journal.stat().st_size:
             say(
                 f"{journal} keeps what was done: run the same command again to go on from there, "
                 "or delete it. It tells about the input; do not share it."
@@ -385,7 +297,7 @@ def _next(context: typer.Context, done: "Publication", record: Path | None) -> l
     """Say where everything is, and how to verify it again."""
     lines = [f"The release is in {done.path}."]
     if record is not None:
-        lines.append(f"The private record is {record}. Keep it in the house: it names everybody.")
+        lines.append(f"The private record is {record}. Do not share it: it names everybody.")
     words = ["verify", str(done.path), "--original", context.params["data"]]
     words += [] if record is None else ["--record", str(record)]
     again = shlex.join([itself(), *words, *_reading_words(context)])
@@ -394,8 +306,8 @@ def _next(context: typer.Context, done: "Publication", record: Path | None) -> l
 
 def _reading_words(context: typer.Context) -> list[str]:
     """Give the options of reading as they were given, for a command that reads the same."""
-    own = {"data", "output", "method", "form", "record", "overwrite", "as_json"}
-    own.update(*methods.OPTIONS.values())
+    own = {"data", "output", "method", "form", "record", "checkpoint", "overwrite", "as_json"}
+    own.update(offered_settings())
     words: list[str] = []
     for option in context.command.params:
         source = context.get_parameter_source(option.name or "")

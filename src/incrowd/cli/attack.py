@@ -10,17 +10,17 @@ import typer
 from incrowd.cli._attack_options import (
     Names,
     Points,
-    Precision,
     Relative,
     Targets,
+    TimeBin,
     Tolerance,
     asked_for,
     checked,
     listed,
     with_precision,
 )
-from incrowd.cli._console import once_begun, progress, warn, write_people
-from incrowd.cli._options import AsJson, Force, PeopleFile, Source, numbers_of, reads_data
+from incrowd.cli._console import on_first_progress, progress, warn, write_people
+from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, numbers_of, reads_data
 from incrowd.cli.measure import WIDTH
 
 if TYPE_CHECKING:
@@ -49,19 +49,27 @@ def attack(
     points: Points = "2,4",
     tolerance: Tolerance = None,
     relative: Relative = False,
-    precision: Precision = None,
+    time_bin: TimeBin = None,
     targets: Targets = None,
     worst: Annotated[
         int,
-        typer.Option(min=0, help="Show so many people most at risk, and why.", metavar="N"),
+        typer.Option(
+            "--most-at-risk",
+            min=0,
+            help="Show this many of the people most at risk, and the points that identify them.",
+            metavar="N",
+        ),
     ] = 0,
     output: PeopleFile = None,
-    force: Force = False,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Attack everybody as an adversary would who knows k points of a person: the risk, exactly.
+    """Compute each person's exact risk of re-identification by an adversary who knows k points.
 
-    Example:  `incrowd attack cdr.csv --attack location,visit --k 2,3,4,5 --worst 10`
+    The risk of a person is one over the number of people whom the k points leave, for the k points
+    that leave fewest.
+
+    Example:  `incrowd attack cdr.csv --attack location,visit --k 2,3,4,5 --most-at-risk 10`
     """
     import incrowd
     from incrowd._atomic import refuse_taken
@@ -71,10 +79,10 @@ def attack(
     wanted, some = numbers_of(points, "2,3,4,5"), listed(targets)
     if output is not None:
         kind_of(output)
-        refuse_taken(output, overwrite=force)
+        refuse_taken(output, overwrite=overwrite)
     data = source.read()
     who = asked_for(some, data.people)
-    settings = with_precision(settings, precision, data.frame)
+    settings = with_precision(settings, time_bin, data.frame)
     visits = incrowd.visits(data)
     with progress("Attacking", "people") as update:
         table = incrowd.risk(
@@ -84,13 +92,15 @@ def attack(
             targets=who,
             instances=worst > 0,
             threads=source.reading["threads"],
-            progress=once_begun(update, "attack._search.unordered:each", "half a minute"),
+            progress=on_first_progress(
+                update, "attack._search.unordered:unordered_search", "half a minute"
+            ),
             **settings,
         )
     found = risks_of(table)
     most = _most_at_risk(table, worst)
     if output is not None:
-        write_people(table.select("attack", "k", "user", "risk"), output, overwrite=force)
+        write_people(table.select("attack", "k", "user", "risk"), output, overwrite=overwrite)
     if as_json:
         about: dict[str, Any] = {"people": len(visits), "visits": len(visits.place)}
         if who is not None:
@@ -160,7 +170,7 @@ def lines_of(found: list[Risks], whom: str = "people") -> list[str]:
         "The risk of a person is one over the number of people who are left when an adversary "
         "knows k points of her: those k points that leave fewest. Nothing is estimated; it is as "
         f"if all had been tried. At worst ({worst.attack}, k = {worst.k}), {worst.certain:.1%} of "
-        f"{whom} can be told from everybody else."
+        f"{whom} are uniquely re-identified."
     )
     return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
 
@@ -171,7 +181,7 @@ def _most_at_risk(table: "pl.DataFrame", number: int) -> list[dict[str, Any]]:
 
     if not number:
         return []
-    warn("what is printed names people of the input, and tells how to find them")
+    warn("this output names people of the input and what identifies them")
     ranked = table.with_row_index("row").sort(
         pl.col("crowd"), pl.col("knows").list.len(), pl.col("row")
     )

@@ -1,12 +1,7 @@
-"""``incrowd convert``: read data, take a part of it, write it in the usual form."""
-
-from pathlib import Path
-from typing import Annotated
-
-import typer
+"""``incrowd convert``: read data, take a part of it, write it in one format."""
 
 from incrowd.cli._console import say
-from incrowd.cli._options import Force, Source, reads_data
+from incrowd.cli._options import DataFile, Overwrite, Source, reads_data
 
 __all__ = [
     "convert",
@@ -16,14 +11,12 @@ __all__ = [
 @reads_data
 def convert(
     source: Source,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="A .parquet, .csv, .csv.gz or .csv.zst file.")
-    ],
-    force: Force = False,
+    output: DataFile,
+    overwrite: Overwrite = False,
 ) -> None:
-    """Read data, take a part of it, and write it in the usual form (degrees, UTC).
+    """Convert data, or a part of it, to one table with degrees and UTC times.
 
-    The output holds the identifiers of the input: it is a copy of the original, and no release.
+    The output keeps the identifiers of the input: it is a copy of the original, not a release.
 
     Example:  `incrowd convert cdr/ -o city.parquet --bbox=-4.2,5.2,-3.8,5.5 --per-day 1`
     """
@@ -32,9 +25,11 @@ def convert(
     from incrowd.data._io.write import kind_of
 
     kind_of(output)
-    refuse_taken(output, overwrite=force)
+    refuse_taken(output, overwrite=overwrite)
     data = source.read()
     if data.samples == 0:
-        raise incrowd.errors.InputError("nothing is left to write: no sample meets the conditions")
-    incrowd.write(data, output, overwrite=force)
+        raise incrowd.errors.InputError(
+            "there is nothing to write: no sample is in the part that was asked for"
+        )
+    incrowd.write(data, output, overwrite=overwrite)
     say(f"wrote {data.samples:,} samples of {len(data):,} people to {output}")

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli._console import once_begun, progress, say, write_people
+from incrowd.cli._console import on_first_progress, progress, say, write_people
 from incrowd.cli._options import (
     AsJson,
-    Force,
+    Overwrite,
     PeopleFile,
     Source,
     by_sensor,
     in_units,
     reads_sensors,
 )
-from incrowd.cli._sensors import ByName, Diameter, Gap, Pois, Stay, traces_of
+from incrowd.cli._sensors import ByName, Diameter, MaxGap, MinStay, Pois, traces_of
 from incrowd.cli.measure import WIDTH
 from incrowd.errors import ArgumentError
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from incrowd.attack._reidentification.deanonymize import Recognition
     from incrowd.data._frame import Frame
     from incrowd.data._visits import Visits
-    from incrowd.evaluate._comparison import Side
+    from incrowd.evaluate._comparison import ComparedDataset
     from incrowd.measure._traces import Trace
 
 __all__ = [
@@ -112,7 +112,8 @@ def both_sides(
     if record is not None:
         paths = [source.path] if path is None else [source.path, path]
         raise ArgumentError(
-            f"--record tells who is who in a release; there is none at {' or '.join(paths)}"
+            f"--record needs a release, and {' and '.join(paths)} "
+            f"{'is' if len(paths) == 1 else 'are'} none; leave --record out"
         )
     if _by_sensors(source, how):
         traces = how.traces(source)
@@ -156,25 +157,30 @@ def _is_release(source: Source) -> bool:
 
 def _with_release(source: Source, other: Source | None, record: Path | None, how: How) -> Sides:
     """Read a release, and the other dataset beside it, if there is one."""
-    from incrowd.evaluate._comparison import alone, of_files, two_sides
+    from incrowd.evaluate._comparison import compared_datasets, of_files, release_alone
 
     if how.by_name:
-        raise ArgumentError("a release names no places; leave --by-name out")
+        raise ArgumentError("--by-name cannot be used with a release, which has no place names")
     if other is None:
         if record is not None:
-            raise ArgumentError("--record needs --against: a release by itself has its own names")
+            raise ArgumentError(
+                "--record needs --against, the data that the release is compared with"
+            )
         with progress("Reading", "people"):
-            side = alone(source.path)
+            side = release_alone(source.path)
         [trace] = _laid_out(how, side)
         return Sides(trace, crowd=side.crowd, this="the rest of this release")
     attacked = _is_release(source)
     folder, original = (source.path, other) if attacked else (other.path, source)
     if _is_release(original):
-        raise ArgumentError("both are releases; hold one against data with the people's names")
+        raise ArgumentError(
+            "DATA and --against are both releases; one of them must be data with the identifiers "
+            "of the input"
+        )
     if record is None:
         raise ArgumentError(
-            f"{folder} is a release, whose people have fresh names; --record FILE tells who is "
-            "who: the private record that incrowd anonymize --record wrote"
+            f"{folder} is a release, in which people have new identifiers; give the private record "
+            "that incrowd anonymize --record wrote with --record FILE"
         )
     _refuse_sensors(original)
     with progress("Reading", "people"):
@@ -182,7 +188,7 @@ def _with_release(source: Source, other: Source | None, record: Path | None, how
     strangers = int(pair.after.crowd.sum()) - len(pair.known)
     if strangers:
         say(f"note: {strangers:,} people of the release are not in the other dataset")
-    before, after = two_sides(pair)
+    before, after = compared_datasets(pair)
     if attacked:
         trace, known = _laid_out(how, after, before, gps=original)
         return Sides(trace, known.visits, crowd=after.crowd, this="this release")
@@ -190,7 +196,7 @@ def _with_release(source: Source, other: Source | None, record: Path | None, how
     return Sides(trace, known.visits, known_crowd=after.crowd, that="the release")
 
 
-def _laid_out(how: How, *sides: "Side", gps: Source | None = None) -> list["Trace"]:
+def _laid_out(how: How, *sides: "ComparedDataset", gps: Source | None = None) -> list["Trace"]:
     """Give places of a release, and of what is beside it, the same codes."""
     from incrowd.evaluate._comparison import as_cells
     from incrowd.measure._traces import Trace
@@ -210,8 +216,8 @@ def _refuse_sensors(original: Source) -> None:
     names = [*original.files] or sensors_of(original.path)
     if original.files or (names and not original.reading["sensor"]):
         raise ArgumentError(
-            f"a release does not tell its sensor; choose one of {', '.join(names)} in a table with "
-            f"a column for it, like --sensor {names[0]}"
+            f"the data has several sensors ({', '.join(names)}); choose the one that the release "
+            f"was made from in a table with a column `sensor`, like --sensor {names[0]}"
         )
 
 
@@ -219,7 +225,7 @@ def _slots(minutes: float | None, frame: "Frame") -> int:
     """Give the length of a time slot in slots of the data: an hour, or one if it is longer."""
     unit = frame.slot / 60
     asked = max(HOUR, unit) if minutes is None else minutes
-    return in_units("--slot-minutes", asked, unit, "min", "slot") or 1
+    return in_units("--time-bin", asked, unit, "min", "slot") or 1
 
 
 SHOWN = (1, 2, 3, 5, 10, 20, 50)
@@ -235,62 +241,79 @@ def deanonymize(
     source: Source,
     train: Annotated[
         str,
-        typer.Option(help="The part of each person's record, in time, to learn.", metavar="PART"),
+        typer.Option(
+            help="Share of each person's record, the earliest part, that the attacker learns from.",
+            metavar="SHARE",
+        ),
     ] = "0.7",
     most: Annotated[
         int,
         typer.Option(
-            "--n", min=1, max=100_000, help="Most visited places known, at most.", metavar="N"
+            "--top-places",
+            min=1,
+            max=100_000,
+            help="Largest number of most visited places that the attacker `top` knows.",
+            metavar="N",
         ),
     ] = 50,
     attackers: Annotated[
         str,
         typer.Option(
-            "--attacker", help="top, tfidf, markov; several as in top,markov.", metavar="NAMES"
+            "--attacker",
+            help="Attackers, separated by commas: top (most visited places), tfidf (places, rare "
+            "ones weigh more), markov (moves from place to place).",
+            metavar="NAMES",
         ),
     ] = "top,tfidf,markov",
-    slot_minutes: Annotated[
+    time_bin: Annotated[
         float | None,
         typer.Option(
-            help="A place counts once in so many minutes; an hour unless given.", metavar="MIN"
+            help="Time bin: visits to a place within one count once.",
+            metavar="MINUTES",
+            show_default="60, or a time step of the grid that is longer",
         ),
     ] = None,
     against: Annotated[
         list[str] | None,
         typer.Option(
             help="Learn from this other dataset of the same people, read with the same options; "
-            "DATA or this may be a release. Several times, if each sensor has its file.",
+            "one of the two may be a release. Repeat it if each sensor has a file.",
             metavar="DATA2",
         ),
     ] = None,
     record: Annotated[
         Path | None,
         typer.Option(
-            help="With a release and --against: the private record of who became whom.",
+            help="With a release and --against: private record of who became whom.",
             metavar="FILE",
         ),
     ] = None,
     whole: Annotated[
         bool,
-        typer.Option("--whole", help="With --against: learn from all of it, test all of DATA."),
+        typer.Option(
+            "--no-split",
+            help="With --against: learn from all of that dataset and test on all of DATA.",
+        ),
     ] = False,
     by_name: ByName = False,
     pois: Pois = False,
     diameter: Diameter = 250,
-    stay: Stay = 30,
-    gap: Gap = None,
+    stay: MinStay = 30,
+    gap: MaxGap = None,
     output: PeopleFile = None,
-    force: Force = False,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Try to recognise everybody in the last part of the data, by what is known from the first.
+    """Try to re-identify everybody in later data by what was learned from earlier data.
 
-    A table with a column `sensor` is taken sensor by sensor: gps by where people stayed, others by
-    the places that they name. So is one file a sensor, each with the sensor's name before it.
+    The attacker learns from the first part of each person's record and looks for the people in the
+    rest, which has no names. A table with a column `sensor` is attacked sensor by sensor, and so
+    are several files, one for each sensor: GPS by where people stayed, others by the places that
+    they name.
 
-    Example:  `incrowd deanonymize cdr.csv --train 0.7 --n 50 -o recognised.csv`
+    Example:  `incrowd deanonymize cdr.csv --train 0.7 --top-places 50 -o matches.csv`
 
-    Example:  `incrowd deanonymize june.parquet --against may.parquet --whole`
+    Example:  `incrowd deanonymize june.parquet --against may.parquet --no-split`
 
     Example:  `incrowd deanonymize gsm=gsm.csv wifi=wifi.csv gps=gps.csv`
 
@@ -301,13 +324,16 @@ def deanonymize(
     from incrowd.data._io.write import kind_of
 
     if whole and not against:
-        raise ArgumentError("--whole needs --against: nobody learns from what is to be recognised")
+        raise ArgumentError(
+            "--no-split needs --against: without another dataset to learn from, the data must be "
+            "split"
+        )
     settings = _checked(None if whole else train, most, attackers)
     if output is not None:
         kind_of(output)
-        refuse_taken(output, overwrite=force)
+        refuse_taken(output, overwrite=overwrite)
     poi = {"diameter": diameter, "stay": stay, "gap": gap}
-    how = How(slot_minutes, poi, by_name, pois)
+    how = How(time_bin, poi, by_name, pois)
     sides = both_sides(source, against or [], record, how)
     found = {}
     for name, both in sides.items():
@@ -320,18 +346,18 @@ def deanonymize(
                 precision=both.trace.precision,
                 matches=output is not None,
                 threads=source.reading["threads"],
-                progress=once_begun(
+                progress=on_first_progress(
                     update, "attack._reidentification.matchers:top", "half a minute"
                 ),
                 **settings,
             )
     shown = sorted({*(n for n in SHOWN if n <= most), most})
     if output is not None:
-        write_people(_matches(found, shown), output, overwrite=force)
+        write_people(_matches(found, shown), output, overwrite=overwrite)
     trained = None if whole else train
     if as_json:
         about = {
-            name: _about(one, trained, sides[name], _seconds(sides[name].trace, slot_minutes))
+            name: _about(one, trained, sides[name], _seconds(sides[name].trace, time_bin))
             for name, one in found.items()
         }
         print(json.dumps(about["data"] if list(about) == ["data"] else about, indent=2))

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from incrowd.cli import anonymize, describe, measure
-from incrowd.cli._console import progress, say_if_first
+from incrowd.cli import _methods, anonymize, describe, measure
+from incrowd.cli._console import progress, warn_first_compile
 
 __all__ = [
     "demo",
@@ -18,13 +18,18 @@ ZONE, TITLE = "Africa/Abidjan", "a synthetic city"
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")] = Path(
-        "demo"
-    ),
-    users: Annotated[int, typer.Option(min=K, help="How many people.")] = 2000,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same city.")] = 7,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder to write to.", metavar="DIR")
+    ] = Path("demo"),
+    users: Annotated[int, typer.Option(min=K, help="Number of people.", metavar="N")] = 2000,
+    seed: Annotated[
+        int, typer.Option(help="Seed: the same seed makes the same city.", metavar="N")
+    ] = 7,
 ) -> None:
-    """Make a synthetic city, measure it, hide everybody in it, verify that, attack it, and report.
+    """Run everything on a synthetic city: measure, anonymize, verify, attack, report.
+
+    Writes the city, the release, the private record and report.html to the folder demo/. Files of
+    an earlier run there are replaced.
 
     Example:  `incrowd demo`
     """
@@ -40,7 +45,7 @@ def demo(
     record = output / "who.parquet"
     refuse_places(folder, record=record, overwrite=True)
     # Two cores compile sooner than one; whoever did it before has nothing to wait for.
-    compiled = begin() if say_if_first() else None
+    compiled = begin() if warn_first_compile() else None
     with progress("Making people", "people") as update:
         data = incrowd.synthesize("city", users=users, seed=seed, progress=update)
     incrowd.write(data, file, overwrite=True)
@@ -59,7 +64,7 @@ def demo(
     with progress("Writing and verifying", "steps") as update:
         done = publish(data, release, folder, record=record, overwrite=True, progress=update)
     _head(f"\nEverybody in a crowd of {K} or more, verified and published")
-    print("\n".join(anonymize.lines_of(data, release, done)))
+    print("\n".join(_methods.lines_of(data, release, done)))
     with progress("Attacking, evaluating, reporting", "steps") as update:
         report = make(
             folder, original=data, record=record, gaps=table, tz=ZONE, title=TITLE, seed=seed,

@@ -20,7 +20,7 @@ def describe(
     source: Source,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what is in a dataset, and what was rejected and why.
+    """Describe a dataset: people, samples, time, area, and which rows were rejected and why.
 
     Example:  `incrowd describe cdr.csv.gz --tz Africa/Abidjan`
     """

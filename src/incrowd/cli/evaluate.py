@@ -1,6 +1,6 @@
 """``incrowd evaluate``: how accurate a release is, and what it is still good for.
 
-What commands say of the accuracy and the utility of a release, in words for everybody.
+`accuracy_lines`, `person_lines` and `aggregate_lines` say it in lines for a terminal.
 """
 
 import json
@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli._console import once_begun, progress, say
-from incrowd.cli._methods import share, wrapped
+from incrowd._format import QUANTILES, count_of, length, percent
+from incrowd.cli._console import on_first_progress, progress, say
+from incrowd.cli._methods import wrapped
 from incrowd.cli._options import (
     AsJson,
-    Force,
     LocalZone,
+    Overwrite,
     RecordFile,
     ReleaseFolder,
     Source,
@@ -25,27 +26,29 @@ from incrowd.errors import ArgumentError
 if TYPE_CHECKING:
     from incrowd.data._trajectories import Trajectories
     from incrowd.evaluate._utility.accuracy import Accuracy
-    from incrowd.evaluate._utility.aggregate import Together
+    from incrowd.evaluate._utility.aggregate import AggregateUtility
     from incrowd.evaluate._utility.distributions import Errors, Ratios
     from incrowd.evaluate._utility.summary import Persons
 
 __all__ = [
     "accuracy_lines",
+    "aggregate_lines",
     "evaluate",
     "person_lines",
-    "together_lines",
 ]
 
 
 ALONE = (
-    "What was lost cannot be told from the release alone: name what it was made from with "
-    "--original."
+    "What was lost cannot be measured on the release alone: give the data that it was made from "
+    "with --original."
 )
 UNKNOWN = (
-    "Errors, deleted samples, and how each person's places and movement changed cannot be told: "
-    "that needs the private record of who became whom (--record)."
+    "Errors, deleted samples, and how each person's places and movement changed were not measured: "
+    "they need the private record of who became whom (--record)."
 )
-IN_UTC = "Hours are UTC; if people live by another clock, name its zone with --tz."
+IN_UTC = "Hours are UTC; if people live in another time zone, name it with --tz."
+NEAR = (1, 2, 7)
+"""Kilometres that the paper names."""
 
 
 @reads_original
@@ -55,22 +58,34 @@ def evaluate(
     record: RecordFile = None,
     local: LocalZone = None,
     grid: Annotated[
-        float, typer.Option(help="Side of a square, for trips and places.", metavar="KM")
+        float,
+        typer.Option(
+            "--tile-km", help="Side of the square tiles for trips and visits.", metavar="KM"
+        ),
     ] = 5.0,
     least: Annotated[
-        int, typer.Option(help="Charts and maps show nothing of fewer people.", metavar="N")
+        int,
+        typer.Option(
+            "--min-people", help="Charts and maps show no group of fewer people.", metavar="N"
+        ),
     ] = 10,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Also write everything as JSON.", metavar="FILE"),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Also write the result as JSON to this file.",
+            metavar="FILE",
+            rich_help_panel="Output",
+        ),
     ] = None,
-    force: Force = False,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Tell how accurate a release is beside its original, and what it is still good for.
+    """Evaluate the accuracy and the utility of a release against its original.
 
-    With the private record also how far homes, places of work and ways of moving of each person
-    have shifted; without the original, how fine the published samples are.
+    With the private record, also how far each person's home, work place and travel distance have
+    shifted; without the original, only how precise the published samples are.
 
     Example:  `incrowd evaluate release/ --original cdr.csv --record who.parquet --tz Europe/Rome`
     """
@@ -78,9 +93,9 @@ def evaluate(
     from incrowd.data._manifest import read_release
 
     if source is None and record is not None:
-        raise ArgumentError("--record says who of the original became whom; it needs --original")
+        raise ArgumentError("--record needs --original, the data that the release was made from")
     if output is not None:
-        refuse_taken(output, overwrite=force)
+        refuse_taken(output, overwrite=overwrite)
     manifest = read_release(release).manifest
     about = {"release": str(release), "method": manifest.method}
     if source is None:
@@ -89,7 +104,7 @@ def evaluate(
         found, lines = _beside(release, source, record, local, {"grid": grid, "least": least})
     text = json.dumps(about | found, indent=2, allow_nan=False)
     if output is not None:
-        _write(output, text, overwrite=force)
+        _write(output, text, overwrite=overwrite)
     print(text if as_json else "\n".join(lines))
 
 
@@ -97,7 +112,7 @@ def _alone(release: Path) -> tuple[dict[str, Any], list[str]]:
     """Say what a release tells by itself."""
     from dataclasses import asdict
 
-    from incrowd.cli._methods import blur, wrapped
+    from incrowd.cli._methods import blur
     from incrowd.data._manifest import read_manifest
     from incrowd.evaluate._comparison import load_rows, published_as_trajectories
     from incrowd.evaluate._utility.accuracy import sizes_of, tallied
@@ -124,7 +139,6 @@ def _beside(
 ) -> tuple[dict[str, Any], list[str]]:
     """Say what a release is good for, beside its original."""
     import incrowd
-    from incrowd.cli._methods import wrapped
     from incrowd.data._select import find_zone
     from incrowd.evaluate._comparison import of_files
 
@@ -138,13 +152,13 @@ def _beside(
     pair = of_files(release, read, record)
     threads = source.reading["threads"]
     with progress("Comparing", "steps") as update:
-        first = once_begun(update, "evaluate._utility.aggregate:_count", "half a minute")
+        first = on_first_progress(update, "evaluate._utility.aggregate:_count", "half a minute")
         useful = incrowd.utility(pair, tz=tz, threads=threads, progress=first, **how)
         accurate = incrowd.accuracy(pair, threads=threads)
     lines = accuracy_lines(accurate)
     if useful.persons is not None:
         lines += ["", *person_lines(useful.persons)]
-    lines += ["", *together_lines(useful.together)]
+    lines += ["", *aggregate_lines(useful.together)]
     notes = [UNKNOWN] if useful.persons is None else []
     notes += [IN_UTC] if local is None and source.reading["tz"] is None else []
     lines += [line for note in notes for line in ("", *wrapped("", note))]
@@ -159,36 +173,32 @@ def _write(output: Path, text: str, *, overwrite: bool) -> None:
     say(f"wrote {output}")
 
 
-NEAR = (1, 2, 7)
-"""Kilometres that the paper names."""
-
-
 def accuracy_lines(found: "Accuracy") -> list[str]:
     """Say how accurate a release is."""
-    rows = {"people": f"{share(found.people_published, found.people)} are published"}
+    rows = {"people": f"{count_of(found.people_published, found.people)} are published"}
     if found.space is not None and found.time is not None:
         rows["published samples"] = (
-            f"half are up to {_km(found.space.median)} wide and {_minutes(found.time.median)} "
-            f"long; {_cent(found.fine)} up to 100 m and 30 min, {_cent(found.coarse)} up to 2 km "
-            "and 2 h"
+            f"half are up to {length(found.space.median)} wide and {_minutes(found.time.median)} "
+            f"long; {percent(found.fine)} up to 100 m and 30 min, {percent(found.coarse)} up to "
+            "2 km and 2 h"
         )
     if found.samples_deleted is not None:
-        rows["samples lost"] = share(found.samples_deleted, found.samples)
+        rows["samples lost"] = count_of(found.samples_deleted, found.samples)
     for name, errors, unit in (
-        ("position", found.position_error, _km),
-        ("time", found.time_error, _minutes),
+        ("position error", found.position_error, length),
+        ("time error", found.time_error, _minutes),
     ):
         if errors is not None:
             rows[name] = (
-                f"off by up to {unit(errors.median)} for half of the samples, and by "
-                f"{unit(errors.mean)} on average"
+                f"up to {unit(errors.median)} for half of the samples, {unit(errors.mean)} on "
+                "average"
             )
     if found.rows_created is not None:
-        rows["samples made up"] = share(found.rows_created, found.rows)
+        rows["fabricated samples"] = count_of(found.rows_created, found.rows)
     if found.rows_unseen is not None:
-        rows["where nobody was"] = (
-            f"{share(found.rows_unseen, found.rows)} say a place and time at which none of their "
-            "people was seen"
+        rows["unwitnessed samples"] = (
+            f"{count_of(found.rows_unseen, found.rows)} state a place and time at which none of "
+            "their people was seen"
         )
     return ["How accurate it is", "", *_rows(rows)]
 
@@ -196,47 +206,53 @@ def accuracy_lines(found: "Accuracy") -> list[str]:
 def person_lines(found: "Persons") -> list[str]:
     """Say how each person has changed."""
     lines = [
-        f"Person by person ({found.people:,} compared), in the release and in truth",
+        f"Each person in the release beside the original ({found.people:,} compared)",
         "",
-        f"{'place':<20}{'people':>10}{'the same':>11}"
+        f"{'place':<20}{'people':>10}{'unchanged':>11}"
         + "".join(f"{f'within {km} km':>14}" for km in NEAR)
-        + f"{'half within':>14}",
+        + f"{'median error':>14}",
     ]
     places = {
-        "centre of all": found.centre_of_mass,
+        "centre of mass": found.centre_of_mass,
         "home (22 to 6 h)": found.home,
         "work (9 to 17 h)": found.work,
     }
     lines += [_error_line(name, errors) for name, errors in places.items()]
     lines += _without(places)
-    heads = f"{'right':>11}{'within x 2':>14}{'a quarter':>14}{'median':>14}{'3 quarters':>14}"
+    cuts = "".join(f"{QUANTILES[name]:>14}" for name in ("quarter", "median", "three_quarters"))
+    heads = f"{'within 10%':>11}{'within x 2':>14}{cuts}"
     lines += ["", f"{'measure':<20}{'people':>10}{heads}"]
     measures = {
-        "way travelled": found.travelled,
+        "travel distance": found.travelled,
         "radius of gyration": found.gyration,
-        "area of the hull": found.hull,
+        "convex hull area": found.hull,
     }
     lines += [_ratio_line(name, ratios) for name, ratios in measures.items()]
     lines += wrapped(
         "",
-        "Quarter, median and three quarters are of the value in the release over the true one (1: "
-        "right; right is 0.9 to 1.1), of people whose true value is not 0.",
+        "Q1, median and Q3 are those of the ratio, the value in the release over that in the "
+        "original (1: unchanged), of people whose value in the original is not 0. Within 10%: the "
+        "ratio is 0.9 to 1.1; within x 2: it is 0.5 to 2.",
     )
     for name, ratios in measures.items():
         if ratios.static:
             lines += wrapped(
                 "",
-                f"{name}: {share(ratios.static, ratios.people)} is 0 in truth; "
-                f"{ratios.static_kept:,} of them still.",
+                f"{name}: 0 in the original for {count_of(ratios.static, ratios.people)} people, "
+                f"and still 0 in the release for {ratios.static_kept:,} of them.",
             )
     return lines
 
 
-def together_lines(found: "Together") -> list[str]:
-    """Say how everybody together has changed."""
+def aggregate_lines(found: "AggregateUtility") -> list[str]:
+    """Say how what everybody does together has changed."""
     from incrowd.evaluate._utility.summary import words_of_together
 
-    return ["Everybody together", "", *_rows(words_of_together(found))]
+    return [
+        "Everybody together, in the release beside the original",
+        "",
+        *_rows(words_of_together(found)),
+    ]
 
 
 def _rows(rows: dict[str, str]) -> list[str]:
@@ -249,8 +265,8 @@ def _error_line(name: str, errors: "Errors") -> str:
     half = errors.quantiles[0.5]
     return (
         f"{name:<20}{errors.both:>10,}"
-        + "".join(f"{_cent(value):>{width}}" for value, width in zip(shares, widths, strict=True))
-        + f"{'-' if half is None else _km(1000 * half):>14}"
+        + "".join(f"{percent(value):>{width}}" for value, width in zip(shares, widths, strict=True))
+        + f"{'-' if half is None else length(1000 * half):>14}"
     )
 
 
@@ -262,8 +278,8 @@ def _without(places: dict[str, "Errors"]) -> list[str]:
         if errors.both < most:
             lines += wrapped(
                 "",
-                f"{name}: {errors.before:,} have one in truth, {errors.after:,} in the release, "
-                f"{errors.both:,} in both.",
+                f"{name}: {errors.before:,} people have one in the original, {errors.after:,} in "
+                f"the release, {errors.both:,} in both.",
             )
     return lines
 
@@ -271,18 +287,9 @@ def _without(places: dict[str, "Errors"]) -> list[str]:
 def _ratio_line(name: str, ratios: "Ratios") -> str:
     cuts = (ratios.quantiles[cut] for cut in (0.25, 0.5, 0.75))
     return (
-        f"{name:<20}{ratios.moving:>10,}{_cent(ratios.near):>11}{_cent(ratios.twofold):>14}"
+        f"{name:<20}{ratios.moving:>10,}{percent(ratios.near):>11}{percent(ratios.twofold):>14}"
         + "".join(f"{'-' if cut is None else f'{cut:.2f}':>14}" for cut in cuts)
     )
-
-
-def _cent(part: float | None) -> str:
-    return "-" if part is None else f"{part:.1%}"
-
-
-def _km(metres: float) -> str:
-    kilometre = 1000
-    return f"{metres:.0f} m" if metres < kilometre else f"{metres / kilometre:.3g} km"
 
 
 def _minutes(minutes: float) -> str:

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd._format import percent
 from incrowd.cli._attack_options import (
     Names,
     Points,
-    Precision,
     Relative,
+    TimeBin,
     Tolerance,
     checked,
     with_precision,
 )
-from incrowd.cli._console import once_begun, progress, say
-from incrowd.cli._options import AsJson, Force, Source, numbers_of, reads_data
+from incrowd.cli._console import on_first_progress, progress, say
+from incrowd.cli._options import AsJson, Overwrite, Source, numbers_of, reads_data
 from incrowd.cli.measure import WIDTH
 from incrowd.errors import ArgumentError
 
@@ -58,54 +59,67 @@ def learn(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Write the models (of DATA) to this file.", metavar="FILE"
+            "--output",
+            "-o",
+            help="Write the models learned from DATA to this file.",
+            metavar="FILE",
+            rich_help_panel="Output",
         ),
     ] = None,
     attacks: Names = "",
     points: Points = "2,3,4,5",
     tolerance: Tolerance = None,
     relative: Relative = False,
-    precision: Precision = None,
+    time_bin: TimeBin = None,
     elsewhere: Annotated[
         str | None,
         typer.Option(
             "--transfer",
-            help="Another dataset: learn there as well, and test what was learned in each on the "
-            "other.",
-            metavar="DATA",
+            help="Another dataset: learn from it as well, and test each model on the other's data.",
+            metavar="DATA2",
         ),
     ] = None,
     learner: Annotated[
-        str, typer.Option(help="forest, extra_trees or boosting.", metavar="NAME")
+        str, typer.Option(help="Learner: forest, extra_trees or boosting.", metavar="NAME")
     ] = "forest",
     folds: Annotated[
-        int | None, typer.Option(help="Of cross-validation; 10 unless given.", metavar="N")
+        int | None,
+        typer.Option(help="Folds of the cross-validation.", metavar="N", show_default="10"),
     ] = None,
     held_out: Annotated[
         float | None,
         typer.Option(
             "--hold-out",
-            help="Test on this share of the people, held out at random, and not by folds.",
+            help="Test on this random share of the people instead of by cross-validation.",
             metavar="SHARE",
         ),
     ] = None,
     seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, help="Makes it repeatable.", metavar="N")
+        int,
+        typer.Option(
+            min=0,
+            max=2**32 - 1,
+            help="Seed: the same seed gives the same models.",
+            metavar="N",
+        ),
     ] = 0,
     values: Annotated[
-        bool, typer.Option("--values", help="Learn the risk itself, and not its class.")
+        bool,
+        typer.Option("--regression", help="Learn the risk itself instead of its class."),
     ] = False,
     details: Annotated[
         bool,
         typer.Option(
             "--details",
-            help="Also show recall and precision by class, and what features count, in each area.",
+            help="Also show recall and precision by class, and the importance of features.",
         ),
     ] = False,
-    force: Force = False,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Learn people's risk from how they move, and test that on people who were not learned from.
+    """Learn to predict people's risk from how they move, and test it on people not learned from.
+
+    `incrowd predict` applies the models to new people, without attacking them.
 
     Example:  `incrowd learn cars.parquet --attack location,visit -o risk.model`
     """
@@ -119,7 +133,7 @@ def learn(
     named(learner)
     number = _folds(folds, held_out)
     if output is not None:
-        refuse_taken(output, overwrite=force)
+        refuse_taken(output, overwrite=overwrite)
     sources = [source]
     if elsewhere is not None:
         sources.append(replace(source, path=elsewhere))
@@ -134,8 +148,10 @@ def learn(
                     names,
                     wanted,
                     threads=threads,
-                    progress=once_begun(update, "attack._search.unordered:each", "half a minute"),
-                    **with_precision(settings, precision, data.frame),
+                    progress=on_first_progress(
+                        update, "attack._search.unordered:unordered_search", "half a minute"
+                    ),
+                    **with_precision(settings, time_bin, data.frame),
                 )
             )
     task = "values" if values else "classes"
@@ -154,7 +170,7 @@ def learn(
             )
         )
     if output is not None:
-        predict.save([one.models[0] for one in found], output, overwrite=force)
+        predict.save([one.models[0] for one in found], output, overwrite=overwrite)
         models = "1 model" if len(found) == 1 else f"{len(found)} models"
         say(f"wrote {models}, learned from {source.path}, to {output}")
     titles = _titles(sources)
@@ -181,7 +197,7 @@ def _folds(folds: int | None, held_out: float | None) -> int:
     from incrowd.predict._validation import FOLDS, refuse_few, refuse_share
 
     if held_out is not None and folds is not None:
-        raise ArgumentError("--folds and --hold-out are two ways to test; take one of them")
+        raise ArgumentError("--folds and --hold-out cannot be combined; choose one way to test")
     if held_out is not None:
         refuse_share(held_out)
     number = FOLDS if folds is None else folds
@@ -217,7 +233,7 @@ def table_two(found: "list[Experiment]", titles: list[str], how_tested: str = FO
             line = f"{name if not i else '':<{NAMED}}{each.k:>3}{''.join(cells)}"
             if one:
                 scores = _classes(each.within[0])
-                line += f"{_share(scores.missed):>10}{scores.lower:>13.1%}"
+                line += f"{percent(scores.missed):>10}{scores.lower:>13.1%}"
             lines.append(line)
         if classes:
             means = (
@@ -226,7 +242,7 @@ def table_two(found: "list[Experiment]", titles: list[str], how_tested: str = FO
             lines.append(f"{'  guessing, on average':<{NAMED + 3}}{''.join(means)}")
     if not one:
         means = (
-            f"{_share(_missed([(*each.within, *each.across)[i] for each in found])):>{width}}"
+            f"{percent(_missed([(*each.within, *each.across)[i] for each in found])):>{width}}"
             for i in range(len(heads))
         )
         lines.append(f"{'missed, on average':<{NAMED + 3}}{''.join(means)}")
@@ -262,10 +278,6 @@ def _missed(found: "list[Scores | Values]") -> float:
     return sum(known) / len(known) if known else math.nan
 
 
-def _share(share: float) -> str:
-    return "-" if math.isnan(share) else f"{share:.1%}"
-
-
 def _details(found: "list[Experiment]", area: int, title: str) -> list[str]:
     """Give recall and precision of each class, and the importance of features."""
     from incrowd.predict._validation import importances
@@ -292,12 +304,10 @@ def _matrix(part: "Floats") -> list[str]:
 
     lines = [f"{'':<14}" + "".join(f"{name:>12}" for name in CLASSES[1:])]
     for name, row in zip(CLASSES[1:], part[1:, 1:], strict=True):
-        lines.append(f"  {name:<12}" + "".join(f"{_percent(value):>12}" for value in row))
+        lines.append(
+            f"  {name:<12}" + "".join(f"{percent(value, sign=False):>12}" for value in row)
+        )
     return lines
-
-
-def _percent(share: float) -> str:
-    return "-" if math.isnan(share) else f"{100 * share:.1f}"
 
 
 def _as_json(one: "Experiment") -> dict[str, Any]:

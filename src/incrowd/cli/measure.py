@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli._console import once_begun, progress, write_people
-from incrowd.cli._options import AsJson, Force, PeopleFile, Source, numbers_of, reads_data
+from incrowd._format import QUANTILES, percent
+from incrowd.cli._console import on_first_progress, progress, write_people
+from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, numbers_of, reads_data
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
     from incrowd.data._frame import Frame
@@ -29,30 +32,35 @@ __all__ = [
 
 
 WIDTH = 98
-_WIDTHS = (8, 9, 10, 12, 8, 8)
+_QUARTILES = ("mean", "quarter", "median", "three_quarters")
 
 
 @reads_data
 def measure(
     source: Source,
     crowds: Annotated[
-        str, typer.Option("--k", help="People in a crowd; several as in 2,3,5,10.", metavar="K")
+        str,
+        typer.Option("--k", help="Size of the crowd; several as in 2,3,5,10.", metavar="K"),
     ] = "2",
     curve: Annotated[
         bool,
-        typer.Option("--curve", help="Crowds from 2 to 100 as well; takes as long as the largest."),
+        typer.Option(
+            "--curve",
+            help="Also measure crowds from 2 to 100; takes as long as the largest of them.",
+        ),
     ] = False,
     generalise: Annotated[
         bool,
         typer.Option(
-            "--generalise", help="What coarser grids would do, from 100 m and 1 min to 20 km, 8 h."
+            "--generalise",
+            help="Also measure coarser grids, from 100 m and 1 min to 20 km and 8 h.",
         ),
     ] = False,
     output: PeopleFile = None,
-    force: Force = False,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure how much has to be lost to hide each person in a crowd of k: the k-gap, and why.
+    """Measure the k-gap: how much precision hiding each person in a crowd of k costs, and why.
 
     Example:  `incrowd measure cdr.csv --k 2,5,10 --generalise -o gaps.parquet`
     """
@@ -64,14 +72,14 @@ def measure(
 
     if output is not None:
         kind_of(output)
-        refuse_taken(output, overwrite=force)
+        refuse_taken(output, overwrite=overwrite)
     data = source.read()
     threads = source.reading["threads"]
     every = sorted({*wanted, *(crowds_for(len(data)) if curve else ())})
     with progress("Measuring", "people") as update:
-        table = incrowd.k_gap(data, every, threads=threads, progress=once_begun(update))
+        table = incrowd.k_gap(data, every, threads=threads, progress=on_first_progress(update))
     spread = _spread(data, wanted if output is not None else every[:1], table, threads)
-    with progress("Looking for reasons", "people") as update:
+    with progress("Analysing causes", "people") as update:
         found = incrowd.anonymizability(
             data,
             every if curve else wanted,
@@ -84,7 +92,7 @@ def measure(
     stretch = incrowd.Stretch()
     told = [gaps_of(table, k, stretch, data.frame) for k in wanted]
     if output is not None:
-        write_people(_people_of(table, spread), output, overwrite=force)
+        write_people(_people_of(table, spread), output, overwrite=overwrite)
     if as_json:
         about: dict[str, Any] = {
             "people": len(data),
@@ -114,14 +122,14 @@ def _spread(
     """Take the cost of everybody apart, for each k."""
     import incrowd
 
-    with progress("Taking costs apart", "people") as update:
+    with progress("Decomposing costs", "people") as update:
         return {
             k: incrowd.dispersion(data, k, gaps=table, threads=threads, progress=update) for k in ks
         }
 
 
 def _people_of(table: "pl.DataFrame", spread: dict[int, "pl.DataFrame"]) -> "pl.DataFrame":
-    """Put k-gaps and what they are made of side by side: a row a person and k."""
+    """Put k-gaps and what they are made of side by side: a row per person and k."""
     import polars as pl
 
     several = len(spread) > 1
@@ -144,12 +152,7 @@ def gaps_of(table: "pl.DataFrame", k: int, stretch: "Stretch", grid: "Frame") ->
 def lines_of(found: list["Gaps"], stretch: "Stretch", grid: "Frame") -> list[str]:
     """Say it in lines: a table, and what it means."""
     km, hours = stretch.max_space * grid.cell / 1000, stretch.max_time * grid.slot / 3600
-    heads = ("mean", "median", "quarter", "3 quarters", "80 %", "most")
-    lines = [f"{'k-gap':<12}" + "".join(map(str.rjust, heads, _WIDTHS))]
-    for each in found:
-        ends = (each.mean, each.median, each.quarter, each.three_quarters, each.percentile_80)
-        cells = zip((*ends, each.most), _WIDTHS, strict=True)
-        lines.append(f"{f'k = {each.k}':<12}" + "".join(f"{value:>{w}.3f}" for value, w in cells))
+    lines = _quantiles("k-gap", found, (*_QUARTILES, "percentile_80", "most"))
     meaning = (
         "The k-gap of a person is the cost of hiding her among the k-1 people most like her: 0 if "
         "they have the same samples as she has, 1 if every sample would have to grow by "
@@ -161,14 +164,23 @@ def lines_of(found: list["Gaps"], stretch: "Stretch", grid: "Frame") -> list[str
             f"k = {each.k}: {_people(each.already_hidden)} k-anonymous already. The median "
             f"person's samples would grow by {each.median_km:.2g} km in space (width and height "
             f"together) and by {each.median_minutes:.0f} min in time; for "
-            f"{each.time_above_space:.1%} of people, time costs more than space."
+            f"{percent(each.time_above_space)} of people, time costs more than space."
         )
         lines += textwrap.wrap(says, WIDTH)
     return lines
 
 
+def _quantiles(title: str, found: "Sequence[Gaps]", names: tuple[str, ...]) -> list[str]:
+    """Lay out figures of the k-gap: a row for each k."""
+    lines = [f"{title:<12}" + "".join(f"{QUANTILES[name]:>9}" for name in names)]
+    for each in found:
+        cells = "".join(f"{getattr(each, name):>9.3f}" for name in names)
+        lines.append(f"{f'k = {each.k}':<12}{cells}")
+    return lines
+
+
 def _people(share: float) -> str:
-    return f"{share:.1%} of people are" if share else "nobody is"
+    return f"{percent(share)} of people are" if share else "nobody is"
 
 
 def why(found: "Anonymizability", *, curve: bool = False) -> list[str]:
@@ -191,7 +203,7 @@ def _causes(causes: "Causes") -> list[str]:
     lines = [f"{'':<12}" + "".join(f"{head:>15}" for head in heads)]
     for name, tail in (("total", causes.total), ("space", causes.space), ("time", causes.time)):
         index = "-" if tail.median is None else f"{tail.median:.2f}"
-        cells = (f"{tail.light:.1%}", f"{tail.heavy:.1%}", f"{tail.undefined:.1%}", index)
+        cells = (*map(percent, (tail.light, tail.heavy, tail.undefined)), index)
         lines.append(
             f"{name:<12}" + "".join(f"{cell:>15}" for cell in (*cells, f"{tail.gini_median:.2f}"))
         )
@@ -199,12 +211,16 @@ def _causes(causes: "Causes") -> list[str]:
         return lines
     shares = (
         ("time costs more than space", causes.time_above_space),
-        ("time is 80 % of the cost or more", causes.mostly_time),
+        ("time is 80% of the cost or more", causes.mostly_time),
         ("time is all of it", causes.only_time),
         ("space is all of it", causes.only_space),
     )
     whom = "people" if causes.already_hidden == 0 else "those who are not hidden"
-    return [*lines, "", *(f"{name:<36}{share or 0:>7.1%} of {whom}" for name, share in shares)]
+    return [
+        *lines,
+        "",
+        *(f"{name:<36}{percent(share or 0):>7} of {whom}" for name, share in shares),
+    ]
 
 
 def _hardest(hardest: "Hardest") -> list[str]:
@@ -216,21 +232,15 @@ def _hardest(hardest: "Hardest") -> list[str]:
 
 
 def _curve(gaps: tuple["Gaps", ...]) -> list[str]:
-    lines = [f"{'crowd':<12}" + "".join(map(str.rjust, ("mean", "quarter", "median"), (8, 10, 9)))]
-    lines[0] += f"{'3 quarters':>12}"
-    lines += [
-        f"{f'k = {each.k}':<12}{each.mean:>8.3f}{each.quarter:>10.3f}{each.median:>9.3f}"
-        f"{each.three_quarters:>12.3f}"
-        for each in gaps
-    ]
-    return lines
+    return _quantiles("crowd", gaps, _QUARTILES)
 
 
 def _levels(levels: tuple["Level", ...], k: int) -> list[str]:
-    lines = [f"{'km-min':<12}{f'{k}-anonymous':>13}{'median':>9}{'3 quarters':>12}{'samples':>13}"]
+    cuts = "".join(f"{QUANTILES[name]:>9}" for name in ("median", "three_quarters"))
+    lines = [f"{'km-min':<12}{f'{k}-anonymous':>13}{cuts}{'samples':>13}"]
     lines += [
-        f"{f'{each.metres / 1000:g}-{each.minutes:g}':<12}{each.hidden:>13.1%}{each.median:>9.3f}"
-        f"{each.three_quarters:>12.3f}{each.samples:>13,}"
+        f"{f'{each.metres / 1000:g}-{each.minutes:g}':<12}{percent(each.hidden):>13}"
+        f"{each.median:>9.3f}{each.three_quarters:>9.3f}{each.samples:>13,}"
         for each in levels
     ]
     return lines

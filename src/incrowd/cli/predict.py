@@ -10,7 +10,7 @@ import typer
 
 from incrowd.cli._attack_options import Targets, asked_for, listed
 from incrowd.cli._console import progress, write_people
-from incrowd.cli._options import AsJson, Force, PeopleFile, Source, reads_data
+from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, reads_data
 from incrowd.cli.measure import WIDTH
 
 if TYPE_CHECKING:
@@ -35,14 +35,15 @@ MEANING = (
 def predict(
     source: Source,
     model: Annotated[
-        Path, typer.Option("--model", help="What incrowd learn wrote.", metavar="FILE")
+        Path,
+        typer.Option("--model", help="Models, as incrowd learn -o writes them.", metavar="FILE"),
     ],
     targets: Targets = None,
     output: PeopleFile = None,
-    force: Force = False,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Estimate the risk of new people by a model that was learned from others.
+    """Predict the risk of new people by models that were learned from others.
 
     Example:  `incrowd predict new.parquet --model risk.model -o risks.csv`
     """
@@ -53,7 +54,7 @@ def predict(
     some = listed(targets)
     if output is not None:
         kind_of(output)
-        refuse_taken(output, overwrite=force)
+        refuse_taken(output, overwrite=overwrite)
     models = incrowd.predict.load(model)
     data = source.read()
     who = asked_for(some, data.people)
@@ -62,7 +63,7 @@ def predict(
             models, data, targets=who, threads=source.reading["threads"], progress=update
         )
     if output is not None:
-        write_people(table, output, overwrite=force)
+        write_people(table, output, overwrite=overwrite)
     rows = [_row(one, table) for one in models]
     if as_json:
         about: dict[str, Any] = {"people": len(data)}

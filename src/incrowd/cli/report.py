@@ -8,8 +8,8 @@ import typer
 from incrowd.cli._console import progress, say
 from incrowd.cli._options import (
     AsJson,
-    Force,
     LocalZone,
+    Overwrite,
     RecordFile,
     ReleaseFolder,
     Source,
@@ -29,40 +29,53 @@ def report(
     gaps: Annotated[
         Path | None,
         typer.Option(
-            help="K-gaps of the original, as `incrowd measure -o` writes them; measured if not "
-            "given, which takes longest.",
+            "--k-gaps",
+            help="k-gaps of the original, as incrowd measure -o writes them.",
             metavar="FILE",
+            show_default="measured again, which takes the longest",
         ),
     ] = None,
     local: LocalZone = None,
     title: Annotated[
-        str | None, typer.Option(help="What the data is called on the page.", metavar="TEXT")
+        str | None, typer.Option(help="Name of the data on the page.", metavar="TEXT")
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Write the page here, and not into the release.", metavar="FILE"
+            "--output",
+            "-o",
+            help="Write the page to this file.",
+            metavar="FILE",
+            show_default="report.html in the release",
+            rich_help_panel="Output",
         ),
     ] = None,
     figures: Annotated[
         Path | None,
         typer.Option(
-            help="Also write every figure as SVG and PNG, and the numbers, to this new folder.",
-            metavar="FOLDER",
+            help="Also write every figure as SVG and PNG, and its numbers, to this new folder.",
+            metavar="DIR",
+            rich_help_panel="Output",
         ),
     ] = None,
     targets: Annotated[
-        int, typer.Option(min=1, help="How many people are attacked, drawn at random.")
+        int,
+        typer.Option(
+            "--attack-sample",
+            min=1,
+            help="Number of people to attack, drawn at random.",
+            metavar="N",
+        ),
     ] = 500,
-    seed: Annotated[int, typer.Option(min=0, help="Of what is drawn at random.")] = 0,
-    force: Force = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.", metavar="N")] = 0,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say of a release whether it may be shared, against which threat, and at what loss.
+    """Report whether a release may be shared, against which threats it protects, and at what loss.
 
-    Writes report.html into the release: one file, no network. With the original it tells how
-    exposed people were and what is left; with the private record, what became of each. Exit status
-    1 if the answer is no.
+    Writes report.html into the release: one file that needs no network. With the original, the
+    report also says how exposed people were and what is left of the data; with the private record,
+    how each person's data changed. Exit status 1 if the answer is no.
 
     Example:  `incrowd report release/ --original cdr.csv --record who.parquet`
     """
@@ -73,7 +86,7 @@ def report(
     for place in filter(None, (output, figures)):
         _refuse_inside(place)
     if output is not None:
-        refuse_taken(output, overwrite=force)
+        refuse_taken(output, overwrite=overwrite)
     if figures is not None:
         refuse_taken(figures, directory=True)
     reading = {} if source is None else source.reading
@@ -97,12 +110,15 @@ def report(
             names = write_figures(made.numbers, figures, progress=update)
         say(f"wrote {len(names):,} files to {figures}")
     if output is not None:
-        page = made.save(output, overwrite=force)
-    elif made.numbers["verification"]["ok"]:
+        page = made.save(output, overwrite=overwrite)
+    elif made.numbers.verification.ok:
         page = made.add()
     else:
         page = None
-        say(f"{PAGE} was not put into a release that did not pass; -o FILE writes it elsewhere")
+        say(
+            f"{PAGE} was not added to a release that failed its verification; write it elsewhere "
+            "with -o FILE"
+        )
     if as_json:
         print(made.json(), end="")
     else:
@@ -120,6 +136,6 @@ def _refuse_inside(place: Path) -> None:
 
     if (place.absolute().parent / MANIFEST).exists():
         raise ArgumentError(
-            f"{place} lies in a release; choose a place outside (without -o, the page is put into "
-            "the release and noted in its manifest)"
+            f"{place} lies in a release; choose a place outside of it (without -o, the page is "
+            "added to the release and to its manifest)"
         )

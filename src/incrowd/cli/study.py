@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli._console import once_begun, progress
+from incrowd._format import QUANTILES
+from incrowd.cli._console import on_first_progress, progress
 from incrowd.cli._options import AsJson, Source, reads_data
 from incrowd.cli.measure import WIDTH
 from incrowd.errors import ArgumentError
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incrowd.evaluate._analysis.study import Correlation, Group, Study
-    from incrowd.evaluate._analysis.subsets import Part
+    from incrowd.evaluate._analysis.subsets import Subset
 
 __all__ = [
     "lines_of",
@@ -30,35 +31,52 @@ _SIDES = 4
 @reads_data
 def study(
     source: Source,
-    k: Annotated[int, typer.Option("--k", "-k", help="People in a crowd.", metavar="K")] = 2,
+    k: Annotated[int, typer.Option("--k", "-k", help="Size of the crowd.", metavar="K")] = 2,
     spans: Annotated[
-        str, typer.Option(help="First days to hide by themselves.", metavar="DAYS")
+        str,
+        typer.Option(
+            help="Time spans to anonymize by themselves: numbers of first days.", metavar="DAYS"
+        ),
     ] = "1,2,3,7,14",
     shares: Annotated[
-        str, typer.Option(help="Random shares of people to hide by themselves.", metavar="SHARES")
+        str,
+        typer.Option(
+            help="Random shares of the people to anonymize by themselves.", metavar="SHARES"
+        ),
     ] = "0.05,0.1,0.25,0.5,1",
     area: Annotated[
         str | None,
         typer.Option(
-            help="An area to hide by itself, in degrees; the densest 20 km unless given.",
-            metavar="W,S,E,N",
+            help="Area to anonymize by itself, in degrees.",
+            metavar="WEST,SOUTH,EAST,NORTH",
+            show_default="the densest square of 20 km",
         ),
     ] = None,
     only: Annotated[
         str | None,
         typer.Option(
-            help="Some of span, coverage, people, frequency and correlations.", metavar="FEATURES"
+            help="Features to study, separated by commas: span, coverage, people, frequency, "
+            "correlations.",
+            metavar="FEATURES",
+            show_default="all",
         ),
     ] = None,
     reshape: Annotated[
-        str, typer.Option(help="Samples that overlap: split, union or none.", metavar="HOW")
+        str,
+        typer.Option(
+            help="What happens to samples that overlap in time: split, union or none.",
+            metavar="HOW",
+        ),
     ] = "split",
-    seed: Annotated[int, typer.Option(help="Makes random shares repeatable.", metavar="N")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Seed: the same seed, the same random shares.", metavar="N")
+    ] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Find out which features of the data make hiding people cheap.
+    """Study which features of the data make anonymization with GLOVE accurate.
 
-    Hides parts of the data with GLOVE, and tells how accurate each is then.
+    Anonymizes subsets of the data (time spans, areas, shares of the people) and compares how
+    accurate the results are.
 
     Example:  `incrowd study cdr.csv --only span,people --spans 1,7`
     """
@@ -66,7 +84,10 @@ def study(
     parts = _numbers("--shares", shares, "0.1,0.5,1")
     sides = None if area is None else _numbers("--area", area, "-4.1,5.2,-3.9,5.4")
     if sides is not None and len(sides) != _SIDES:
-        raise ArgumentError(f"--area takes west, south, east and north in degrees, not {area!r}")
+        raise ArgumentError(
+            f"--area must be west, south, east and north in degrees, like -4.1,5.2,-3.9,5.4, not "
+            f"{area!r}"
+        )
     import incrowd
     from incrowd.evaluate._analysis.study import FEATURES, check
 
@@ -84,7 +105,7 @@ def study(
             reshape=reshape,
             seed=seed,
             threads=source.reading["threads"],
-            progress=once_begun(update),
+            progress=on_first_progress(update),
         )
     print(json.dumps(found.as_dict(), indent=2) if as_json else "\n".join(lines_of(found)))
 
@@ -94,7 +115,7 @@ def _numbers(option: str, text: str, example: str) -> list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError as error:
         raise ArgumentError(
-            f"{option} takes numbers separated by commas, like {example}, not {text!r}"
+            f"{option} must be numbers separated by commas, like {example}, not {text!r}"
         ) from error
 
 
@@ -104,7 +125,7 @@ def lines_of(found: "Study") -> list[str]:
         f"{'people':<22}{found.people:,}",
         f"{'samples':<22}{found.samples:,}",
         f"{'time':<22}{found.days:.1f} days",
-        f"{'crowds':<22}of {found.k}, by GLOVE",
+        f"{'k':<22}{found.k}, by GLOVE",
     ]
     for title, parts in (
         ("Time span", found.span),
@@ -128,10 +149,12 @@ def lines_of(found: "Study") -> list[str]:
 
 
 def _range(group: "Group") -> str:
-    return f"{group.least:g} to {'any' if group.below is None else f'{group.below:g}'}"
+    return (
+        f"{group.least:g} or more" if group.below is None else f"{group.least:g} to {group.below:g}"
+    )
 
 
-def _row(name: str, part: "Part | Group") -> list[str]:
+def _row(name: str, part: "Subset | Group") -> list[str]:
     row = [name, f"{part.people:,}"]
     if part.space is None or part.time is None:
         return [*row, *"-" * 2 * len(_CUTS)]
@@ -141,7 +164,7 @@ def _row(name: str, part: "Part | Group") -> list[str]:
 
 def _table(title: str, rows: "Sequence[list[str]]") -> list[str]:
     """Lay out what is published: kilometres, then minutes."""
-    heads = ["mean", "quarter", "median", "3/4"]
+    heads = [QUANTILES[cut] for cut in _CUTS]
     lines = [f"{'':<34}{'km wide':>32}{'min long':>32}"]
     for name, people, *cells in [[title, "people", *heads, *heads], *rows]:
         lines.append(f"{name:<24}{people:>10}" + "".join(f"{cell:>8}" for cell in cells))
@@ -149,7 +172,7 @@ def _table(title: str, rows: "Sequence[list[str]]") -> list[str]:
 
 
 def _correlations(found: "Sequence[Correlation]") -> list[str]:
-    lines = [f"{'Effort of hiding, and':<24}{'people':>10}{'Pearson':>10}{'Spearman':>10}"]
+    lines = [f"{'Cost of hiding with':<24}{'people':>10}{'Pearson':>10}{'Spearman':>10}"]
     for each in found:
         values: list[Any] = [each.pearson, each.spearman]
         cells = "".join(f"{'-' if value is None else f'{value:.3f}':>10}" for value in values)

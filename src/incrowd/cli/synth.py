@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from incrowd.cli._console import progress, say
-from incrowd.cli._options import Force
+from incrowd.cli._options import DataFile, Overwrite
 
 __all__ = [
     "synth",
@@ -14,33 +14,46 @@ __all__ = [
 
 
 def synth(
-    preset: Annotated[str, typer.Argument(help="civ, sen, city, florence, pisa or campus.")],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="A .parquet, .csv, .csv.gz or .csv.zst file.")
+    preset: Annotated[
+        str,
+        typer.Argument(
+            help="civ, sen (phones in a country), city (phones in a city), florence, pisa (cars) "
+            "or campus (GSM, WiFi and GPS).",
+            metavar="PRESET",
+        ),
     ],
+    output: DataFile,
     users: Annotated[
-        int | None, typer.Option(help="How many people; as in the original unless given.")
+        int | None,
+        typer.Option(
+            help="Number of people.", metavar="N", show_default="as many as the paper's dataset"
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 0,
-    cells: Annotated[
+    seed: Annotated[
+        int, typer.Option(help="Seed: the same seed makes the same file.", metavar="N")
+    ] = 0,
+    antennas: Annotated[
         Path | None,
-        typer.Option(help="Also write the table of antennas or zones (id, lat, lon)."),
+        typer.Option(
+            help="Also write the table of antennas or zones (id, lat, lon).", metavar="FILE"
+        ),
     ] = None,
-    force: Force = False,
+    overwrite: Overwrite = False,
 ) -> None:
-    """Make a synthetic dataset that behaves like one of the papers'.
+    """Make a synthetic dataset that resembles one of the datasets of the papers.
 
     Example:  `incrowd synth civ -o civ.parquet --users 5000 --seed 7`
     """
     from incrowd.data._io.write import table_file
-    from incrowd.data._synthetic.generate import antennas, write
+    from incrowd.data._synthetic.generate import antennas as antennas_of
+    from incrowd.data._synthetic.generate import write
 
     with progress("Making people", "people") as update:
-        rows = write(preset, output, users=users, seed=seed, overwrite=force, progress=update)
+        rows = write(preset, output, users=users, seed=seed, overwrite=overwrite, progress=update)
     say(f"wrote {rows:,} rows to {output}")
-    if cells is not None:
-        table = antennas(preset, users=users, seed=seed)
-        with table_file(cells, table.schema, overwrite=force) as put:
+    if antennas is not None:
+        table = antennas_of(preset, users=users, seed=seed)
+        with table_file(antennas, table.schema, overwrite=overwrite) as put:
             for batch in table.to_batches():
                 put(batch)
-        say(f"wrote {table.num_rows:,} antennas or zones to {cells}")
+        say(f"wrote {table.num_rows:,} antennas or zones to {antennas}")

@@ -1,8 +1,8 @@
-"""``incrowd uniqueness``: how few points tell a person from everybody else.
+"""``incrowd uniqueness``: how few points identify a person among everybody.
 
-How unique people are, in tables for a terminal, and what they mean.
-
-What mechanisms change of uniqueness, in lines for a terminal.
+The traces of each sensor are measured (`measured`), and shown as tables for a terminal with what
+they mean (`uniqueness_lines`); with ``--mechanisms`` also what each mechanism changes
+(`effect_lines`).
 """
 
 import contextlib
@@ -13,9 +13,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli._console import once_begun, progress
+from incrowd._format import percent
+from incrowd.cli._console import on_first_progress, progress
 from incrowd.cli._options import AsJson, Source, numbers_of, reads_sensors
-from incrowd.cli._sensors import ByName, Diameter, Gap, Met, Minutes, Pois, Stay, traces_of
+from incrowd.cli._sensors import (
+    ByName,
+    Diameter,
+    MaxGap,
+    MinPlaces,
+    MinStay,
+    Pois,
+    TimeBin,
+    traces_of,
+)
 from incrowd.cli.measure import WIDTH
 from incrowd.errors import ArgumentError, InputError
 
@@ -189,40 +199,56 @@ def _distributions(single: dict[str, "Measured"]) -> list[str]:
 
 
 def _percent(share: float | None, width: int) -> str:
-    return f"{'-' if share is None else f'{share * 100:.1f}':>{width}}"
+    return f"{percent(share, sign=False):>{width}}"
 
 
 @reads_sensors
 def uniqueness(
     source: Source,
     points: Annotated[
-        str, typer.Option("--points", help="How many points are known.", metavar="P,...")
+        str,
+        typer.Option(
+            "--points", help="Numbers of known points, separated by commas.", metavar="P,..."
+        ),
     ] = "1,2,3,4,5,6,7,8,9,10,11,12",
-    minutes: Minutes = 60,
-    draws: Annotated[int, typer.Option(min=1, help="Random sub-traces for each number.")] = 2500,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same draws.")] = 0,
+    minutes: TimeBin = 60,
+    draws: Annotated[
+        int, typer.Option(min=1, help="Random sub-traces per number of points.", metavar="N")
+    ] = 2500,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed: the same seed gives the same draws.", metavar="N")
+    ] = 0,
     each: Annotated[
-        int, typer.Option(min=0, help="Also draw so many of each person, of 4 points.", metavar="N")
+        int,
+        typer.Option(
+            "--draws-per-person",
+            min=0,
+            help="Also draw this many sub-traces of 4 points of each person.",
+            metavar="N",
+        ),
     ] = 0,
     by_name: ByName = False,
     pois: Pois = False,
     diameter: Diameter = 250,
-    stay: Stay = 30,
-    gap: Gap = None,
-    met: Met = None,
+    stay: MinStay = 30,
+    gap: MaxGap = None,
+    met: MinPlaces = None,
     exact: Annotated[
         bool,
-        typer.Option("--exact", help="Also try all sub-traces of 1 and 2 points, where cheap."),
+        typer.Option(
+            "--exact", help="Also count all sub-traces of 1 and 2 points, where that is feasible."
+        ),
     ] = False,
     mechanisms: Annotated[
-        bool, typer.Option("--mechanisms", help="Also show what each mechanism changes.")
+        bool,
+        typer.Option("--mechanisms", help="Also show how each mechanism changes uniqueness."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find how many people a few random points of their traces tell from everybody else.
+    """Measure uniqueness: how often a few random points of a trace identify one person.
 
-    A table with a column `sensor` is taken sensor by sensor: gps by where people stayed, others by
-    the places that they name. So is one file a sensor, each with the sensor's name before it.
+    A table with a column `sensor` is measured sensor by sensor, and so are several files, one for
+    each sensor: GPS by where people stayed, others by the places that they name.
 
     Example:  `incrowd uniqueness campus.parquet --points 1,2,4,8 --mechanisms`
 
@@ -235,7 +261,9 @@ def uniqueness(
     found = traces_of(source, minutes, poi, by_name=by_name, pois=pois, met=met)
     threads = source.reading["threads"]
     with progress("Drawing", "traces") as update:
-        told = once_begun(update, "measure._uniqueness.inverted_index:_count", "half a minute")
+        told = on_first_progress(
+            update, "measure._uniqueness.inverted_index:_count", "half a minute"
+        )
         all_of_it = measured(
             found, wanted, draws=draws, seed=seed, each=each, exact=exact, threads=threads,
             progress=told,
@@ -407,9 +435,9 @@ def effect_lines(changes: "pl.DataFrame") -> list[str]:
             "mechanism", "setting", "kind", maintain_order=True
         ):
             name, before = mechanism if mechanism != before else "", str(mechanism)
-            shares = "".join(_effect_percent(share) for share in rows["share"])
+            shares = "".join(_percent(share, 10) for share in rows["share"])
             places, lost = rows["places"][0], rows["lost"][0]
-            lost = f"{lost:.1%}" if mechanism == "filter" else ""
+            lost = percent(lost) if mechanism == "filter" else ""
             lines.append(
                 f"{name!s:<12}{setting!s:<18}{EFFECT_KINDS[str(kind)]:<8}{shares}{places:>13.1f}{lost:>13}"
             )
@@ -421,7 +449,3 @@ def effect_lines(changes: "pl.DataFrame") -> list[str]:
         "few that nobody shares is unique by them."
     )
     return [*lines, "", *textwrap.wrap(meaning, WIDTH)]
-
-
-def _effect_percent(share: float | None) -> str:
-    return f"{'-' if share is None else f'{share * 100:.1f}':>10}"

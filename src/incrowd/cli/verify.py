@@ -1,4 +1,4 @@
-"""``incrowd verify``: whether a release holds what it claims."""
+"""``incrowd verify``: whether a release keeps its promises."""
 
 import json
 from typing import Annotated
@@ -19,16 +19,29 @@ def verify(
     source: Source | None,
     record: RecordFile = None,
     k: Annotated[
-        int | None, typer.Option("--k", help="People a record; as the manifest says unless given.")
+        int | None,
+        typer.Option(
+            "--k",
+            help="Number of people who must share each record.",
+            metavar="K",
+            show_default="what the manifest promises",
+        ),
     ] = None,
-    draws: Annotated[int, typer.Option(help="Trials for each number of known samples.")] = 2500,
-    seed: Annotated[int | None, typer.Option(help="Makes the trials repeatable.")] = None,
+    draws: Annotated[
+        int,
+        typer.Option(help="Random linkage trials per number of known samples.", metavar="N"),
+    ] = 2500,
+    seed: Annotated[
+        int | None,
+        typer.Option(help="Seed of the trials.", metavar="N", show_default="a random one"),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Verify that a release holds what it claims: exit status 0 if it does, 1 if not.
+    """Verify that a release keeps its promises: exit status 0 if it does, 1 if not.
 
-    From the files alone, that they are whole and every record is shared by k people; with the
-    original and the private record, also that it is true and that nobody can be linked.
+    From the release alone: its files are intact, and at least k people share every record. With
+    the original and the private record, also: every record is true of its people, and nobody can
+    be linked to a record of their own.
 
     Example:  `incrowd verify release/ --original cdr.csv --record who.parquet`
     """

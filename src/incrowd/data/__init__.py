@@ -13,8 +13,8 @@ from incrowd._lazy import lazy
 
 if TYPE_CHECKING:
     from incrowd.data._frame import Frame as Frame
-    from incrowd.data._io import read as read
-    from incrowd.data._io import read_visits as read_visits
+    from incrowd.data._io.read import read as read
+    from incrowd.data._io.read import read_visits as read_visits
     from incrowd.data._io.reading_report import Reading as Reading
     from incrowd.data._io.reading_report import Rejects as Rejects
     from incrowd.data._io.write import write as write
@@ -31,7 +31,7 @@ __all__, __getattr__, __dir__ = lazy(
     __name__,
     {
         "_frame": ["Frame"],
-        "_io": ["read", "read_visits"],
+        "_io.read": ["read", "read_visits"],
         "_io.reading_report": ["Reading", "Rejects"],
         "_io.write": ["write"],
         "_manifest": ["Manifest", "read_manifest"],

@@ -77,6 +77,12 @@ class Manifest:
         Size and SHA-256 of every file beside the manifest.
     verified
         What a verifier found; None until one has looked. Without it, every claim is the maker's.
+    guarantee
+        The name of what the method guarantees: ``"k-anonymity"``, ``"none"``, or another that the
+        verifier knows. None in manifests that were written before it was stated; the verifier
+        then infers it from the settings.
+    explanation
+        What was done to the data, in plain sentences. Empty in manifests written before.
     sha256
         Of all of the above, as `to_json` wrote it, so that a change of the manifest itself shows.
     """
@@ -94,6 +100,8 @@ class Manifest:
     names: str
     files: Mapping[str, Mapping[str, Any]]
     verified: Mapping[str, Any] | None = None
+    guarantee: str | None = None
+    explanation: Sequence[str] = field(default_factory=list)
     sha256: str | None = field(default=None, compare=False)
 
     def to_json(self) -> str:
@@ -102,6 +110,10 @@ class Manifest:
         The same manifest gives the same text: a file that differs in any byte was changed.
         """
         fields = asdict(self) | {"sha256": None}
+        # Left out where nothing is stated, so that older manifests give their own text back.
+        for name in ("guarantee", "explanation"):
+            if not fields[name]:
+                del fields[name]
         digest = hashlib.sha256(_text(fields).encode()).hexdigest()
         return _text(fields | {"sha256": digest})
 

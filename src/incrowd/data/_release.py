@@ -49,7 +49,7 @@ __all__ = [
 NAME_BYTES = 8
 ROWS = 1 << 19
 """How many rows are written at a time, which bounds the memory needed."""
-UNNAMED = ("any threat: the maker of this release named none that it holds against",)
+UNNAMED = ("any threat: the maker of this release names none that it protects against",)
 
 
 def write_release(
@@ -61,6 +61,8 @@ def write_release(
     losses: Mapping[str, Any],
     holds_against: Sequence[str] = (),
     fails_against: Sequence[str] = UNNAMED,
+    guarantee: str | None = None,
+    explanation: Sequence[str] = (),
     format: str = "parquet",  # noqa: A002  the word that users know
     seed: int | None = None,
 ) -> tuple[Manifest, pl.DataFrame]:
@@ -79,6 +81,11 @@ def write_release(
     holds_against, fails_against
         The threats that the method withstands, and those that it does not. Nothing is claimed
         unless it is said here.
+    guarantee
+        The name of what the method guarantees, such as ``"k-anonymity"`` or ``"none"``. Unless it
+        is stated, the verifier infers it from the settings.
+    explanation
+        What was done to the data, in plain sentences that may be published.
     format
         ``"parquet"`` or ``"csv"``.
     seed
@@ -118,7 +125,7 @@ def write_release(
     crowd = trajectories.crowd.astype(np.int64)
     if crowd.min() == 1:
         alone = int((crowd == 1).sum())
-        _warn(f"k = 1: nobody hides {alone} of {crowd.sum()} people; each has a record of her own")
+        _warn(f"k = 1: {alone} of {crowd.sum()} people have a record that nobody shares")
     if seed is not None:
         _warn("seeded names can be guessed; this is a test and no release")
     owner = np.repeat(np.arange(len(crowd)), crowd)
@@ -139,6 +146,8 @@ def write_release(
         fails_against=list(fails_against),
         names="random" if seed is None else "seeded, not for release",
         files={},
+        guarantee=guarantee,
+        explanation=list(explanation),
     )
     manifest.to_json()  # what cannot be written must fail before the work is done
     with replacing(path, directory=True) as part:

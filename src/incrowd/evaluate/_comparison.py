@@ -3,10 +3,9 @@
 Everything that asks what is left of a dataset takes a `BeforeAfter`. It is made of what a mechanism
 gave in memory (`of_release`), or of the files of a release (`of_files`), beside their original.
 
-Two datasets of the same people, one of them a release, as what attackers of recognition take.
-
-A release names no places, and its samples may be wider than a cell. So that a place is the same in
-both, positions alone count::
+`compared_datasets` gives both under the names of the original, as re-identification takes them. A
+release names no places, and its samples may be wider than a cell. So that a place is the same in
+both (`as_cells`), positions alone count::
 
     samples of one cell             ──> cells
     a coarser grid (generalised)    ──> its cells, in which those of the other dataset lie
@@ -29,22 +28,21 @@ from incrowd.data._manifest import Manifest, read_manifest
 from incrowd.data._trajectories import Trajectories
 from incrowd.data._visits import Visits
 from incrowd.errors import ArgumentError, InputError, UnreadableError
-from incrowd.evaluate._verify.alignment import crowds_in, lay_beside, read_record
+from incrowd.evaluate._verify.alignment import align, crowds_in, read_record
 from incrowd.evaluate._verify.rows import Published, load
 
 if TYPE_CHECKING:
-    from incrowd.protect._glove.api import Release
-    from incrowd.protect._mechanism import Protected
+    from incrowd.protect._mechanism import ProtectionResult
 
 __all__ = [
     "BeforeAfter",
-    "Side",
-    "alone",
+    "ComparedDataset",
     "as_cells",
+    "compared_datasets",
     "of_files",
     "of_release",
     "published_as_trajectories",
-    "two_sides",
+    "release_alone",
 ]
 
 
@@ -79,7 +77,7 @@ class BeforeAfter:
         return np.flatnonzero(self.became >= 0)
 
 
-def of_release(data: Trajectories, release: "Release | Protected") -> BeforeAfter:
+def of_release(data: Trajectories, release: "ProtectionResult") -> BeforeAfter:
     """Pair a dataset with what a mechanism made of it.
 
     Examples
@@ -121,7 +119,7 @@ def of_files(
     path = Path(folder)
     published = load_rows(path, read_manifest(path))
     data = original(published.frame) if callable(original) else original
-    shift = lay_beside(published, data).shift
+    shift = align(published, data).shift
     after = published_as_trajectories(published, frame=data.frame, shift=shift)
     if record is None:
         return BeforeAfter(data, after, None)
@@ -171,8 +169,8 @@ def published_as_trajectories(
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """One of two datasets.
+class ComparedDataset:
+    """One of two datasets that are compared.
 
     Attributes
     ----------
@@ -186,19 +184,19 @@ class Side:
     crowd: Ints
 
 
-def two_sides(pair: BeforeAfter) -> tuple[Side, Side]:
+def compared_datasets(pair: BeforeAfter) -> tuple[ComparedDataset, ComparedDataset]:
     """Give the original and the release, with the same names for the same people.
 
     Everybody in a crowd has its record. Who is published but not in the original has no name, and
-    is no side; that she shares a record still counts.
+    in neither dataset; that she shares a record still counts.
 
     Examples
     --------
     >>> import incrowd
     >>> from incrowd.evaluate._comparison import of_release
-    >>> from incrowd.evaluate._comparison import as_cells, two_sides
+    >>> from incrowd.evaluate._comparison import as_cells, compared_datasets
     >>> city = incrowd.synthesize("city", users=20, seed=7)
-    >>> before, after = two_sides(of_release(city, incrowd.glove(city, k=2)))
+    >>> before, after = compared_datasets(of_release(city, incrowd.glove(city, k=2)))
     >>> place, known = as_cells(before.data, after.data)
     >>> found = incrowd.deanonymize(place, known=known, known_crowd=after.crowd, share=None)
     >>> int(found.table["matched"].max())
@@ -209,17 +207,17 @@ def two_sides(pair: BeforeAfter) -> tuple[Side, Side]:
     after = pair.after[became[who]]
     named = Trajectories(after.columns, after.offsets, after.frame, people=pair.before.people[who])
     return (
-        Side(_unnamed(pair.before), np.ones(len(pair.before), np.int64)),
-        Side(named, after.crowd.astype(np.int64)),
+        ComparedDataset(_unnamed(pair.before), np.ones(len(pair.before), np.int64)),
+        ComparedDataset(named, after.crowd.astype(np.int64)),
     )
 
 
-def alone(folder: str | os.PathLike[str]) -> Side:
+def release_alone(folder: str | os.PathLike[str]) -> ComparedDataset:
     """Give a release by itself, under its fresh names."""
     published = load_rows(Path(folder), read_manifest(folder))
     data = published_as_trajectories(published)[published.crowd_of]
     people = published.people.alias("user")
-    return Side(
+    return ComparedDataset(
         Trajectories(data.columns, data.offsets, data.frame, people=people),
         data.crowd.astype(np.int64),
     )

@@ -2,17 +2,16 @@
 
 ::
 
-    Release, ──> .NAME.unverified-XXXX ──> verify, beside the original ──> NAME
-    Protected     (hidden, same folder)     │
-                                            └──> removed, VerificationError
+    ProtectionResult ──> .NAME.unverified-XXXX ──> verify, with the original ──> NAME
+                          (hidden, same folder)     │
+                                                    └──> removed, VerificationError
 
 What was verified are the bytes that are published: the directory is written, verified where it
 lies, told what was found, and then renamed. The private record, where one is asked for, is written
 beside its own name before, and gets it with the release: both are there, or neither.
 
-What is offered for publication, whoever made it, and what is said of it.
-
-GLOVE's words are here; the other mechanisms bring their own.
+Whatever mechanism made it, the result brings its own words and names what it guarantees; nothing
+here knows a mechanism by its name.
 """
 
 import contextlib
@@ -22,10 +21,10 @@ import os
 import secrets
 import shutil
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -46,141 +45,14 @@ from incrowd.evaluate._verify.run import verify
 
 if TYPE_CHECKING:
     from incrowd.data._trajectories import Trajectories
-    from incrowd.protect._glove.api import Release
-    from incrowd.protect._mechanism import Protected
+    from incrowd.protect._mechanism import ProtectionResult
 
 __all__ = [
-    "Offer",
     "Publication",
     "left_behind",
-    "offered",
     "publish",
     "refuse_places",
-    "threats",
 ]
-
-
-METHOD = "GLOVE"
-FAILS = (
-    (
-        "attribute inference: everybody in a crowd has the same record, so whoever knows that a "
-        "person is in it learns where she was without knowing which record is hers (k-anonymity "
-        "is not l-diversity)"
-    ),
-    (
-        "a second release of the same people: laid over this one, crowds that differ leave what "
-        "both have in common, which may be one person"
-    ),
-    (
-        "reading off extremes: every edge of a published box is that of a true sample of somebody "
-        "in the crowd"
-    ),
-    (
-        "knowledge beyond positions and times, and the question whether a person is in the data "
-        "at all"
-    ),
-)
-"""What no release of GLOVE withstands."""
-CUT = (
-    "taking every box for seen: pieces cut in time (reshape 'split') can state a time at which a "
-    "person was not seen there; the check 'witness' counts them"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """What is written, whoever made it."""
-
-    method: str
-    settings: dict[str, Any]
-    losses: dict[str, Any]
-    holds: tuple[str, ...]
-    fails: tuple[str, ...]
-    trajectories: "Trajectories"
-    assignment: pl.DataFrame
-
-
-def offered(release: "Release | Protected") -> Offer:
-    """Take what a mechanism made; refuse it if nothing is left."""
-    from incrowd.protect._mechanism import Protected
-
-    if isinstance(release, Protected):
-        if not len(release.trajectories):
-            asked = ", ".join(f"{name} = {value}" for name, value in release.settings.items())
-            raise ArgumentError(f"{release.method} left nothing ({asked}); no release was written")
-        return Offer(
-            release.method,
-            release.settings,
-            release.losses,
-            release.promises,
-            release.limits,
-            *_together(release.trajectories, release.assignment),
-        )
-    if not len(release.trajectories):
-        raise ArgumentError(
-            "suppression left nothing: every sample exceeded the thresholds when it was merged; "
-            "no release was written (allow larger samples, or a smaller k)"
-        )
-    return Offer(
-        METHOD,
-        release.settings,
-        asdict(release.losses),
-        *threats(release.settings),
-        release.trajectories,
-        release.assignment,
-    )
-
-
-def _together(
-    trajectories: "Trajectories", assignment: pl.DataFrame
-) -> tuple["Trajectories", pl.DataFrame]:
-    """Put people with identical records together, for that is what the release shows of them.
-
-    The sizes of the manifest are then true, and whoever is warned of people who stand alone is
-    told how many there are.
-    """
-    from incrowd.data._trajectories import Trajectories
-
-    offsets, known = trajectories.offsets, dict[bytes, int]()
-    of = np.empty(len(trajectories), np.int64)
-    for person in range(len(trajectories)):
-        digest = hashlib.blake2b(digest_size=32)
-        for column in trajectories.columns:
-            digest.update(column[offsets[person] : offsets[person + 1]].data)
-        of[person] = known.setdefault(digest.digest(), len(known))
-    if len(known) == len(trajectories):
-        return trajectories, assignment
-    _, first = np.unique(of, return_index=True)
-    distinct = trajectories[first]
-    crowd = np.bincount(of, trajectories.crowd).astype(np.int32)
-    table = pl.DataFrame(
-        {"trajectory": np.arange(len(of), dtype=np.int32), "shared": of.astype(np.int32)}
-    )
-    placed = assignment.join(table, on="trajectory", how="left", maintain_order="left")
-    return (
-        Trajectories(distinct.columns, distinct.offsets, distinct.frame, crowd=crowd),
-        placed.select("user", pl.col("shared").alias("trajectory")),
-    )
-
-
-def threats(settings: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Say against what a release of GLOVE holds, and against what it does not.
-
-    The attacker model of section 2.3 of the paper of 2021 (record linkage, whatever part of a
-    trajectory is known), and the limits of section 2.5.
-
-    Parameters
-    ----------
-    settings
-        Those of the release.
-    """
-    linkage = (
-        "record linkage: an adversary who knows any part, or all, of a person's original "
-        f"trajectory and wants to single out her record finds {settings['k']} identical records "
-        "or more, or none"
-    )
-    fails = FAILS if settings.get("reshape") != "split" else (*FAILS, CUT)
-    return (linkage,), fails
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +76,7 @@ class Publication:
 
 def publish(
     data: "Trajectories",
-    release: "Release | Protected",
+    release: "ProtectionResult",
     path: str | os.PathLike[str],
     *,
     format: str = "parquet",  # noqa: A002  the word that users know
@@ -215,16 +87,17 @@ def publish(
 ) -> Publication:
     """Write what a mechanism made as a release, verify the written files, and only then name them.
 
-    What GLOVE made is verified to be k-anonymous. What was filtered, cloaked, generalised or made
-    noisy promises no k, and the release states none: it is verified for what it does promise, and
-    says how many people have a record that nobody shares.
+    What it is verified for is what the mechanism guarantees. Of one that guarantees k-anonymity,
+    every record is shared by k people. Of one that guarantees nothing of the kind (filtering,
+    cloaking, generalisation, noise), the release states no k: it is verified for what it does
+    promise, and says how many people have a record that nobody shares.
 
     Parameters
     ----------
     data
-        What the release was made from: one person a trajectory.
+        What the release was made from: one person per trajectory.
     release
-        What :func:`incrowd.glove` gave, or `protect` of another mechanism.
+        What :func:`incrowd.glove` gave, or `protect` of any mechanism.
     path
         The directory to make.
     format
@@ -260,10 +133,9 @@ def publish(
     --------
     >>> import tempfile
     >>> import incrowd
-    >>> from incrowd.evaluate._publish import publish
     >>> city = incrowd.synthesize("city", users=40, seed=7)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     done = publish(city, incrowd.glove(city, k=2), f"{folder}/release", draws=50)
+    ...     done = incrowd.publish(city, incrowd.glove(city, k=2), f"{folder}/release", draws=50)
     ...     sorted(file.name for file in done.path.iterdir())
     ['manifest.json', 'trajectories.parquet']
     >>> done.verification.ok, done.manifest.sizes["people"]
@@ -271,21 +143,30 @@ def publish(
     """
     final, private = Path(path), None if record is None else Path(record)
     refuse_places(final, record=private, overwrite=overwrite)
-    offer = offered(release)
+    if not len(release.trajectories):
+        asked = ", ".join(f"{name} = {value}" for name, value in release.settings.items())
+        raise ArgumentError(
+            f"{release.method} left nothing to publish ({asked}); no release was written"
+        )
+    trajectories, assignment = release.trajectories, release.assignment
+    if int(trajectories.crowd.min()) == 1:
+        trajectories, assignment = _merge_identical(trajectories, assignment)
     hidden = _beside(final, "unverified")
     kept = None if private is None else _beside(private, "part")
     try:
         _, names = write_release(
             hidden,
-            offer.trajectories,
-            method=offer.method,
-            settings=offer.settings | {"version": incrowd.__version__},
-            losses=offer.losses,
-            holds_against=offer.holds,
-            fails_against=offer.fails,
+            trajectories,
+            method=release.method,
+            settings=release.settings | {"version": incrowd.__version__},
+            losses=dict(release.losses),
+            holds_against=release.promises,
+            fails_against=release.limits,
+            guarantee=release.guarantee,
+            explanation=release.explanation,
             format=format,
         )
-        who = _who(offer.assignment, names)
+        who = _who(assignment, names)
         found = verify(hidden, original=data, record=who, draws=draws, progress=progress)
         if not found.ok:
             wrong = "; ".join(f"{check.name}: {check.says}" for check in found.failed)
@@ -295,7 +176,7 @@ def publish(
             )
         manifest = amend_release(hidden, verified=found.to_dict())
         if kept is not None:
-            _keep(kept, offer.assignment, names)
+            _keep(kept, assignment, names)
         # Looked at again: something may have taken a name during a long run.
         refuse_places(final, record=private, overwrite=overwrite)
         _name(hidden, final, kept, private)
@@ -309,11 +190,11 @@ def publish(
         if kept is not None:
             with contextlib.suppress(OSError):
                 kept.unlink(missing_ok=True)
-    if found.k is None and found["k-anonymity"].figures["smallest"] > 1:
+    least = int(trajectories.crowd.min())
+    if found.k is None and least > 1:
         # Where somebody is alone, write_release has warned already.
-        least = found["k-anonymity"].figures["smallest"]
         warnings.warn(
-            f"{offer.method} promises no k-anonymity; that every record is shared by {least:,} "
+            f"{release.method} promises no k-anonymity; that every record is shared by {least:,} "
             "people or more is chance",
             PrivacyWarning,
             stacklevel=2,
@@ -377,6 +258,38 @@ def _refuse_foreign(final: Path) -> None:
             f"{final} holds more than a release ({min(here - known)}) and is not replaced; "
             "choose a new name"
         )
+
+
+def _merge_identical(
+    trajectories: "Trajectories", assignment: pl.DataFrame
+) -> tuple["Trajectories", pl.DataFrame]:
+    """Make one crowd of people with identical records, for that is what the release shows of them.
+
+    The sizes of the manifest are then true, and whoever is warned of people who stand alone is
+    told how many there are.
+    """
+    from incrowd.data._trajectories import Trajectories
+
+    offsets, known = trajectories.offsets, dict[bytes, int]()
+    of = np.empty(len(trajectories), np.int64)
+    for person in range(len(trajectories)):
+        digest = hashlib.blake2b(digest_size=32)
+        for column in trajectories.columns:
+            digest.update(column[offsets[person] : offsets[person + 1]].data)
+        of[person] = known.setdefault(digest.digest(), len(known))
+    if len(known) == len(trajectories):
+        return trajectories, assignment
+    _, first = np.unique(of, return_index=True)
+    distinct = trajectories[first]
+    crowd = np.bincount(of, trajectories.crowd).astype(np.int32)
+    table = pl.DataFrame(
+        {"trajectory": np.arange(len(of), dtype=np.int32), "shared": of.astype(np.int32)}
+    )
+    placed = assignment.join(table, on="trajectory", how="left", maintain_order="left")
+    return (
+        Trajectories(distinct.columns, distinct.offsets, distinct.frame, crowd=crowd),
+        placed.select("user", pl.col("shared").alias("trajectory")),
+    )
 
 
 def _beside(path: Path, why: str) -> Path:

@@ -1,4 +1,4 @@
-"""What is in a dataset, at a glance: the figures of the papers' tables of datasets."""
+"""Descriptive statistics of a dataset: the figures of the papers' tables of datasets."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -20,7 +20,15 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How a figure is spread over people (or places)."""
+    """The distribution of a figure over people, or over places.
+
+    Attributes
+    ----------
+    mean
+        The arithmetic mean.
+    least, quarter, median, three_quarters, most
+        Minimum, first quartile, median, third quartile and maximum; values that occur.
+    """
 
     mean: float
     least: float
@@ -31,35 +39,36 @@ class Spread:
 
     @classmethod
     def of(cls, values: npt.NDArray[Any]) -> "Spread":
-        """Take mean and quartiles; the quantiles are values that occur."""
+        """Return mean and quartiles of some values."""
         cuts = np.quantile(values, (0, 0.25, 0.5, 0.75, 1), method="inverted_cdf")
         return cls(float(np.mean(values)), *(float(cut) for cut in cuts))
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What is in a dataset.
+    """Descriptive statistics of a dataset.
 
     Attributes
     ----------
     people, samples
-        How many.
+        The number of people and of samples.
     start, end
-        When the first slot starts and the last one ends (ISO 8601, UTC).
+        When the first time slot starts and the last one ends (ISO 8601, UTC).
     days
         The time between, in days.
     width_km, height_km, area_km2
-        The smallest rectangle of the grid around all samples.
+        The bounding box of all samples, on the grid.
     cell_m, slot_s, crs
-        The grid.
+        The grid: side of a cell in metres, length of a slot in seconds, and projection.
     places
-        How many different places (antennas, venues, zones; cells where the data names none).
+        The number of different places (antennas, venues, zones; cells where the data names none).
     places_are
         "places" if the data names places, "cells" if not.
     per_person_hour
-        Samples, per person and hour of the time between start and end.
+        Samples per person and hour, between start and end.
     samples_a_person, gyration_km, places_a_person, people_a_place
-        How these are spread. The radius of gyration is the root of the mean squared distance of a
+        The distribution of samples per person, radius of gyration per person, places per person,
+        and people per place. The radius of gyration is the root of the mean squared distance of a
         person's samples to their mean (GLOVE 2021, footnote 4).
     """
 
@@ -83,12 +92,22 @@ class Description:
     people_a_place: Spread
 
     def as_dict(self) -> dict[str, Any]:
-        """Give everything as plain values, for JSON."""
+        """Return everything as plain values, for JSON."""
         return asdict(self)
 
 
 def describe(data: Trajectories) -> Description:
-    """Describe a dataset.
+    """Return descriptive statistics of a dataset.
+
+    Parameters
+    ----------
+    data
+        The trajectories.
+
+    Raises
+    ------
+    InputError
+        If there are no samples.
 
     Examples
     --------
@@ -98,7 +117,7 @@ def describe(data: Trajectories) -> Description:
     (50, 14)
     """
     if data.samples == 0:
-        raise InputError("there is nothing to describe: no samples are left")
+        raise InputError("nothing to describe: the dataset has no samples")
     frame = data.frame
     first, last = int(data.t0.min()), int(data.t1.max())
     width = (int(data.x1.max()) - int(data.x0.min())) * frame.cell / 1000
@@ -128,7 +147,7 @@ def describe(data: Trajectories) -> Description:
 
 
 def radius_of_gyration(data: Trajectories) -> Floats:
-    """Give each person's radius of gyration in metres; not a number where there are no samples."""
+    """Return each person's radius of gyration in metres; NaN where there are no samples."""
     total = np.zeros(len(data))
     person, count = data.person(), data.lengths()
     with np.errstate(invalid="ignore"):

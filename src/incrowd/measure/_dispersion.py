@@ -1,9 +1,9 @@
-"""Why somebody is hard to hide: how the efforts of her samples are spread.
+"""Why somebody is hard to hide: the statistical dispersion of her samples' efforts.
 
 Section 5.4 of GLOVE (2021), and the paper of 2014. The k-gap is a mean of means: it does not tell
 whether every sample costs a little, or most cost nothing and a few cost all. So the cost of each
 pair of trajectories is taken apart again, into the efforts of the samples over which equation (10)
-sums, each in space and in time; and of these sets are told
+sums, each in space and in time; and of these sets are computed
 
 - the tail weight index, ``(F(.99) - F(.5)) / (F(.75) - F(.5))`` of their quantiles F, over the
   same of a standard normal distribution: 1.6 for an exponential distribution, 14 for a Pareto
@@ -27,10 +27,16 @@ from incrowd._arguments import whole
 from incrowd._numba import Floats, Ints, kernel, kernel_private
 from incrowd._parallel import cores, on_threads
 from incrowd.errors import ArgumentError, InputError
-from incrowd.measure._k_gap import k_gap
+from incrowd.measure._k_gap import crowd_sizes, nearest_neighbours
 from incrowd.measure._stretch.definition import Stretch
-from incrowd.measure._stretch.effort import Boxes, Scale, nearest_cell, nearest_sample, parts_at
-from incrowd.measure._stretch.index import boxes_of, scale_for
+from incrowd.measure._stretch.effort import (
+    Boxes,
+    Scale,
+    effort_parts,
+    nearest_sample,
+    nearest_sample_unit,
+)
+from incrowd.measure._stretch.index import boxes_of, pair_cost, scale_for
 
 if TYPE_CHECKING:
     from incrowd.data._trajectories import Trajectories
@@ -45,7 +51,7 @@ __all__ = [
 COLUMNS = (
     "twi_total", "twi_space", "twi_time", "gini_total", "gini_space", "gini_time", "ratio",
 )  # fmt: skip
-"""What is told of a person."""
+"""What is computed for each person."""
 EXPONENTIAL = 1.6
 """The tail weight index of an exponential distribution, as the paper rounds it: the line between
 light and heavy tails."""
@@ -53,6 +59,8 @@ NORMAL = NormalDist().inv_cdf(0.99) / NormalDist().inv_cdf(0.75)
 """What the index is of a standard normal distribution, before it is divided by that."""
 BLOCK = 512
 """How many people are done at a time."""
+CHECKED = 8
+"""Of so many people k-gaps are computed again, where it is not clear who their nearest are."""
 _SHORT = 1 << 53
 """Whole numbers up to here are exact as floating point numbers."""
 
@@ -66,11 +74,11 @@ def dispersion(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> pl.DataFrame:
-    """Tell how the efforts of each person's samples are spread, and whether time or space costs.
+    """Return how the cost of hiding each person is spread over samples, and over space and time.
 
     The samples are those over which equation (10) sums: those of the longer trajectory of each
     pair, which need not be hers. Each is matched with its cheapest sample of the shorter; of
-    equals, the first. The sets of all her pairs are put together.
+    equals, the first. The efforts of the k-1 pairs of a person are one set.
 
     Parameters
     ----------
@@ -79,33 +87,33 @@ def dispersion(
     k
         The size of the crowd; from 2 to 100.
     gaps
-        What :func:`incrowd.k_gap` gave for these trajectories and this k, or a larger one, so
-        that nobody is searched twice. With the same `stretch`.
+        The table that :func:`incrowd.k_gap` returned for these trajectories, the same `stretch`,
+        and this k or a larger one; it saves the search for the nearest.
     stretch
-        How a stretch is measured: thresholds and weights.
+        How the cost of a merge is measured: thresholds and weights.
     threads
-        How many threads to use; all cores unless given. Does not change the result.
+        How many threads to use; all cores by default. Does not change the result.
     progress
-        Called with the number of people who are done and that of all; for the search, if there
-        are no `gaps`, and then for what is told of them.
+        Called with the number of people done and the number of all people; for the search, if
+        there are no `gaps`, and then for the dispersion.
 
     Returns
     -------
     polars.DataFrame
-        A row for each person: user; ``twi_total``, ``twi_space``, ``twi_time``, the tail weight
-        index, null where the median and the third quartile are the same; ``gini_total``,
-        ``gini_space``, ``gini_time``, 0 where nothing costs anything; ``ratio``, what time costs
-        over what space costs, infinite where only time does, null where neither does: she is
-        hidden already. Quantiles are values that occur: the smallest that so large a share of the
-        set does not exceed.
+        One row per person: ``user``; ``twi_total``, ``twi_space``, ``twi_time``, the tail weight
+        index, null where the median equals the third quartile; ``gini_total``, ``gini_space``,
+        ``gini_time``, the Gini coefficient, 0 where nothing costs anything; ``ratio``, the cost in
+        time over the cost in space, infinite where only time costs, null where neither does: the
+        person is k-anonymous already. Quantiles are values that occur: the smallest value that so
+        large a share of the set does not exceed.
 
     Raises
     ------
     ArgumentError
-        If `gaps` are not of these people, or crowds are of so many sizes that nothing can be
-        computed exactly.
+        If `gaps` are of other people, another stretch or a smaller k; or if crowds have so many
+        different sizes that nothing can be computed exactly.
     InputError
-        If somebody has no samples.
+        If a person has no samples.
 
     Examples
     --------
@@ -122,48 +130,102 @@ def dispersion(
     k, stretch = whole("k", k, 2), Stretch.of(stretch)
     number, people = cores(threads), len(data)
     if people and int(data.lengths().min()) == 0:
-        raise InputError("there is somebody without samples; leave her out")
-    if gaps is None:
-        gaps = k_gap(data, k, stretch=stretch, threads=threads, progress=progress)
-    near = _nearest(data, gaps, k)
+        raise InputError("a person has no samples; leave out people without samples")
+    crowd_sizes(data, k)
+    near = None if gaps is None else _nearest(data, gaps, k, stretch)
+    if near is None:
+        near = nearest_neighbours(data, k, stretch, threads=threads, progress=progress).nearest
     scale, common = _exact(data, stretch, near)
     boxes, crowd = boxes_of(data), data.crowd.astype(np.int64)
-    cells = data.original and scale.small >= 1
+    is_unit = data.original and scale.small >= 1
     blocks = [np.arange(i, min(i + BLOCK, people)) for i in range(0, people, BLOCK)]
-    tops, bottoms = (np.empty((people, len(COLUMNS)), np.int64) for _ in range(2))
+    chunk_minima, bottoms = (np.empty((people, len(COLUMNS)), np.int64) for _ in range(2))
 
     def work(who: Ints) -> tuple[Ints, Any]:
-        return who, _disperse(who, near[who], boxes, data.offsets, crowd, scale, common, cells)
+        return who, _disperse(who, near[who], boxes, data.offsets, crowd, scale, common, is_unit)
 
     done = 0
     for who, (top, bottom) in on_threads(number, work, blocks):
-        tops[who], bottoms[who] = top, bottom
+        chunk_minima[who], bottoms[who] = top, bottom
         done += len(who)
         if progress:
             progress(done, people)
-    return _frame(data, tops, bottoms)
+    return _frame(data, chunk_minima, bottoms)
 
 
-def _nearest(data: "Trajectories", gaps: pl.DataFrame, k: int) -> Ints:
-    """Give the k-1 nearest of everybody, of a table of k-gaps."""
-    wrong = "gaps are a table that incrowd.k_gap gave for the same trajectories"
-    if not isinstance(gaps, pl.DataFrame) or not {"user", "nearest"} <= set(gaps.columns):
-        raise ArgumentError(f"{wrong}; this has no column 'nearest'")
+def _nearest(data: "Trajectories", gaps: pl.DataFrame, k: int, stretch: Stretch) -> Ints | None:
+    """Give the positions of everybody's k-1 nearest, from a table of k-gaps.
+
+    The table names people as the data does; tables of earlier versions have positions, and where
+    people are numbers, these could be taken for names. Then the k-gaps tell which they are. None if
+    the data has a name twice: names do not tell who is meant.
+    """
+    wrong = "gaps must be the table that incrowd.k_gap returned for the same trajectories"
+    if (
+        not isinstance(gaps, pl.DataFrame)
+        or not {"user", "nearest"} <= set(gaps.columns)
+        or not isinstance(gaps["nearest"].dtype, pl.List)
+    ):
+        raise ArgumentError(f"{wrong}; this has no column 'nearest' with lists of users")
     if "k" in gaps.columns:
         # The nearest are in order, so those of a larger crowd begin with those of a smaller.
         enough = gaps.filter(pl.col("k") >= k)["k"].min()
         gaps = gaps.filter(pl.col("k") == enough) if enough is not None else gaps[:0]
     if len(gaps) != len(data) or not gaps["user"].equals(data.people):
-        raise ArgumentError(f"{wrong}, and k = {k} or more; these are others")
-    lists = gaps["nearest"]
-    if bool((lists.list.len() < k - 1).any()):
-        raise ArgumentError(f"{wrong}, and k = {k} or more; here k is smaller")
-    flat = lists.list.head(k - 1).explode().to_numpy().astype(np.int64)
-    near = flat.reshape(len(data), k - 1)
-    own = np.arange(len(data))[:, None]
-    if len(near) and (int(near.min()) < 0 or int(near.max()) >= len(data) or (near == own).any()):
+        raise ArgumentError(f"{wrong}, and for k = {k} or more; these are of other people or k")
+    number = gaps["nearest"].list.len()
+    if bool((number < k - 1).any()):
+        raise ArgumentError(f"{wrong}, and for k = {k} or more; here k is smaller")
+    if number.n_unique() > 1:
+        raise ArgumentError(f"{wrong}; some people have more nearest than others")
+    if data.people.n_unique() < len(data):
+        return None
+    flat = gaps["nearest"].explode()
+    shape = (len(data), int(number[0]))
+    readings = (_named(flat, data.people), _positions(flat))
+    tables = (each.reshape(shape) for each in readings if each is not None)
+    possible = [near for near in tables if _are_others(near)]
+    if not possible:
         raise ArgumentError(f"{wrong}; somebody's nearest is not among them")
-    return near
+    differ = np.flatnonzero((possible[0] != possible[-1]).any(axis=1))[:CHECKED]
+    if len(differ) and "k_gap" in gaps.columns:
+        known = gaps["k_gap"]
+        possible = [each for each in possible if _costs_as(known, each, differ, data, stretch)]
+        if not possible:
+            raise ArgumentError(f"{wrong}, and with the same stretch; the k-gaps are others")
+    return possible[0][:, : k - 1]
+
+
+def _are_others(near: Ints) -> bool:
+    """Tell whether everybody's nearest are people of the data, and not she herself."""
+    own = np.arange(len(near))[:, None]
+    return bool(near.min() >= 0 and near.max() < len(near) and not (near == own).any())
+
+
+def _costs_as(
+    gaps: pl.Series, near: Ints, who: Ints, data: "Trajectories", stretch: Stretch
+) -> bool:
+    """Tell whether the k-gaps of some people are the mean costs with their nearest."""
+    means = (
+        sum(pair_cost(data, i, j, stretch) for j in near[i].tolist()) / near.shape[1]
+        for i in who.tolist()
+    )
+    return [float(mean) for mean in means] == gaps.gather(who).to_list()
+
+
+def _named(flat: pl.Series, people: pl.Series) -> Ints | None:
+    """Give the positions of people who are named, -1 for others; None if these are no names."""
+    if flat.dtype != people.dtype and not (flat.dtype.is_integer() and people.dtype.is_integer()):
+        return None
+    names = pl.DataFrame({"user": people}).with_row_index("position")
+    flat_names = pl.DataFrame({"user": flat.cast(people.dtype, strict=False)})
+    found = flat_names.join(names, on="user", how="left", maintain_order="left")
+    return found["position"].cast(pl.Int64).fill_null(-1).to_numpy()
+
+
+def _positions(flat: pl.Series) -> Ints | None:
+    """Give positions as they stand in tables of before, which did not name the nearest."""
+    return flat.to_numpy().astype(np.int64) if flat.dtype.is_integer() else None
 
 
 def _exact(data: "Trajectories", stretch: Stretch, near: Ints) -> tuple[Scale, int]:
@@ -196,13 +258,13 @@ def _disperse(
     crowd: Ints,
     scale: Scale,
     common: int,
-    cells: bool,  # noqa: FBT001
+    is_unit: bool,  # noqa: FBT001
 ) -> tuple[Ints, Ints]:
-    """Give numerators and denominators of what is told of some people; over 0 is undefined.
+    """Give numerators and denominators of what is computed of some people; over 0 is undefined.
 
-    `cells` tells that every sample is one cell and one slot, and that distances fit in 32 bits.
+    `is_unit` tells that every sample is one cell and one slot, and that distances fit in 32 bits.
     """
-    tops, bottoms = np.zeros((len(who), 7), np.int64), np.zeros((len(who), 7), np.int64)
+    chunk_minima, bottoms = np.zeros((len(who), 7), np.int64), np.zeros((len(who), 7), np.int64)
     for q in range(len(who)):
         room = 0
         for p in range(near.shape[1]):
@@ -219,13 +281,13 @@ def _disperse(
             for i in range(offsets[a], offsets[a + 1]):
                 while at < offsets[b + 1] and boxes.t0[at] < boxes.t0[i]:
                     at += 1
-                if cells:
-                    j = nearest_cell(boxes, i, offsets[b], offsets[b + 1], at, scale)
+                if is_unit:
+                    j = nearest_sample_unit(boxes, i, offsets[b], offsets[b + 1], at, scale)
                 else:
                     _, j = nearest_sample(
                         boxes, i, na, boxes, offsets[b], offsets[b + 1], at, nb, scale
                     )
-                space, time = parts_at(boxes, i, na, boxes, j, nb, scale)
+                space, time = effort_parts(boxes, i, na, boxes, j, nb, scale)
                 efforts[0, used] = times * (space + time)
                 efforts[1, used] = times * space
                 efforts[2, used] = times * time
@@ -239,15 +301,15 @@ def _disperse(
                 row[_up(3, 4, used)],
                 row[_up(99, 100, used)],
             )
-            tops[q, part], bottoms[q, part] = tail - half, most - half
+            chunk_minima[q, part], bottoms[q, part] = tail - half, most - half
             total, weighed = np.int64(0), np.int64(0)
             for i in range(used):
                 total += row[i]
                 weighed += (2 * i + 1 - used) * row[i]
             sums[part] = total
-            tops[q, 3 + part], bottoms[q, 3 + part] = weighed, used * total
-        tops[q, 6], bottoms[q, 6] = sums[2], sums[1]
-    return tops, bottoms
+            chunk_minima[q, 3 + part], bottoms[q, 3 + part] = weighed, used * total
+        chunk_minima[q, 6], bottoms[q, 6] = sums[2], sums[1]
+    return chunk_minima, bottoms
 
 
 @kernel_private
@@ -256,11 +318,11 @@ def _up(part: int, whole: int, number: int) -> int:
     return (part * number + whole - 1) // whole - 1
 
 
-def _frame(data: "Trajectories", tops: Ints, bottoms: Ints) -> pl.DataFrame:
+def _frame(data: "Trajectories", chunk_minima: Ints, bottoms: Ints) -> pl.DataFrame:
     """Divide, and say what is undefined."""
     columns: dict[str, Any] = {"user": data.people}
     for at, name in enumerate(COLUMNS):
-        top, bottom = tops[:, at], bottoms[:, at]
+        top, bottom = chunk_minima[:, at], bottoms[:, at]
         value, undefined = _divided(top, bottom), bottom == 0
         if name.startswith("gini"):
             value[undefined] = 0

@@ -31,8 +31,8 @@ DAY = 86_400
 OF_PERSON = {
     "visits": "V: how many visits she made",
     "visits_per_day": "V over the days of the dataset",
-    "max_distance": "D_max: the longest way from one visit to the next, in metres",
-    "sum_distances": "D_sum: all of these ways, in metres",
+    "max_distance": "D_max: the longest distance from one visit to the next, in metres",
+    "sum_distances": "D_sum: the travel distance, all of these together, in metres",
     "sum_distances_per_day": "D_sum over the days of the dataset",
     "max_distance_ratio": "D_max over the greatest distance between two places of the dataset",
     "places": "Locs: how many places she visited",
@@ -62,7 +62,7 @@ def features(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> "pl.DataFrame":
-    """Give the mobility features of everybody.
+    """Return the mobility features of everybody.
 
     Distances are straight lines on the projected plane, between the centres of cells. The days of
     the dataset are those from its first slot to the end of its last, a part of one counting whole.
@@ -88,8 +88,8 @@ def features(
 
         visits: V: how many visits she made
         visits_per_day: V over the days of the dataset
-        max_distance: D_max: the longest way from one visit to the next, in metres
-        sum_distances: D_sum: all of these ways, in metres
+        max_distance: D_max: the longest distance from one visit to the next, in metres
+        sum_distances: D_sum: the travel distance, all of these together, in metres
         sum_distances_per_day: D_sum over the days of the dataset
         max_distance_ratio: D_max over the greatest distance between two places of the dataset
         places: Locs: how many places she visited
@@ -126,14 +126,16 @@ def features(
 
     refuse_others(data)
     if not len(data) or int(data.lengths().min()) == 0:
-        raise InputError("there is somebody without visits, or nobody at all; leave them out")
+        raise InputError(
+            "the data has no people, or a person without visits; remove people without any"
+        )
     tell = progress or (lambda *_: None)
     tell(0, 3)
     frame = data.frame
     days = -(-(int(data.t1.max()) - int(data.t0.min())) * frame.slot // DAY)
     x = (data.x0.astype(np.float64) + data.x1) * (frame.cell / 2)
     y = (data.y0.astype(np.float64) + data.y1) * (frame.cell / 2)
-    most, total, gyration = _ways(x, y, data.offsets)
+    most, total, gyration = _distances(x, y, data.offsets)
     tell(1, 3)
     seen = visits(data)
     vectors = count(seen.place, seen.offsets, threads=cores(threads))
@@ -163,7 +165,7 @@ def refuse_others(data: object) -> None:
     """Refuse what are no trajectories; visits do not say where a place is."""
     if not isinstance(data, Trajectories):
         raise ArgumentError(
-            f"data are Trajectories, as incrowd.read gives them, not {type(data).__name__}"
+            f"data must be Trajectories, as incrowd.read returns them, not {type(data).__name__}"
         )
 
 
@@ -199,8 +201,8 @@ def _entropies(start: Ints, number: Ints, total: Floats) -> Floats:
 
 
 @kernel
-def _ways(x: Floats, y: Floats, offsets: Ints) -> tuple[Floats, Floats, Floats]:
-    """Give each person's longest way, all of her ways, and her radius of gyration."""
+def _distances(x: Floats, y: Floats, offsets: Ints) -> tuple[Floats, Floats, Floats]:
+    """Return each person's longest distance, travel distance and radius of gyration."""
     people = len(offsets) - 1
     most, total, gyration = np.zeros(people), np.zeros(people), np.zeros(people)
     for person in range(people):

@@ -1,7 +1,7 @@
-"""What k-gaps and their dispersion say of everybody together: how hard, why, and who.
+"""Summaries of k-gaps and their dispersion over a dataset: how hard, why, and for whom.
 
-Nothing here is the figure of one person: shares, quantiles and means of all, and of groups of ten
-people or more.
+Nothing here is the figure of one person: shares, quantiles and means of all people, and of groups
+of ten people or more.
 """
 
 from dataclasses import dataclass
@@ -36,36 +36,37 @@ __all__ = [
 
 
 POINTS = tuple((i / 100) ** 2 for i in range(101))
-"""The k-gaps at which their distribution is told, the same for all data: the squares of
+"""The k-gaps at which their distribution function is given, the same for all data: the squares of
 hundredths, because most people are near 0, and curves are to be fine there."""
 FEWEST = 10
-"""Of fewer people than this nothing is told."""
+"""Nothing is said of fewer people than this."""
 TRAITS = {
     "k_gap": "k-gap",
     "samples": "samples",
     "radius_km": "radius of gyration, km",
-    "per_hour": "samples an hour, from her first to her last",
+    "per_hour": "samples per hour, from her first to her last",
     "interval_std_min": "standard deviation of the time between samples, min",
 }
-"""In what the hardest tenth is compared with the others."""
+"""In what the tenth of people with the largest k-gaps is compared with the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """How the k-gaps of people are spread.
+    """The distribution of k-gaps over people.
 
     Attributes
     ----------
     k
         The size of the crowd.
     mean, median, quarter, three_quarters, percentile_80, least, most
-        Of the k-gap.
+        Of the k-gap: mean, median, first and third quartile, 80th percentile, minimum and maximum.
     already_hidden
-        The share of people whose k-gap is 0: k-1 others have the same samples.
+        The share of people who are k-anonymous already: their k-gap is 0, k-1 others have the same
+        samples.
     time_above_space
         The share of people for whom time costs more than space.
     median_km, median_minutes
-        The medians of what each sample is stretched by: in width and height together, and in time.
+        The medians of the mean stretch of a sample: in width and height together, and in time.
     """
 
     k: int
@@ -84,7 +85,7 @@ class Gaps:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """How efforts are spread over the samples of each person; shares are of everybody.
+    """How the cost is distributed over the samples of each person; shares are of all people.
 
     Attributes
     ----------
@@ -92,11 +93,11 @@ class Tail:
         The shares of people whose tail weight index is below 1.6, that of an exponential
         distribution, and from there on.
     undefined
-        The share of people who have none: the median and the third quartile are the same.
+        The share of people without an index: the median equals the third quartile.
     median
-        Of the index, where there is one; None if nobody has one.
+        The median of the index, where there is one; None if nobody has one.
     gini_median
-        Of the Gini coefficient, of everybody.
+        The median of the Gini coefficient of all people.
     """
 
     light: float
@@ -108,14 +109,14 @@ class Tail:
 
 @dataclass(frozen=True, slots=True)
 class Causes:
-    """Why people are hard to hide: in time or in space, evenly or by a few samples.
+    """Why people are hard to hide: by time or by space, by all samples or by a few.
 
     Attributes
     ----------
     k
         The size of the crowd.
     already_hidden
-        The share of people who have nothing to lose. The shares that follow are of the others;
+        The share of people who are k-anonymous already. The shares that follow are of the others;
         None if there are none.
     time_above_space
         Time costs more than space.
@@ -124,9 +125,9 @@ class Causes:
     only_time, only_space
         The other one costs nothing at all.
     median_time_share
-        The median of the part that time has in the cost.
+        The median share of time in the cost.
     total, space, time
-        How efforts are spread over each person's samples.
+        How the cost is distributed over each person's samples.
     """
 
     k: int
@@ -143,7 +144,7 @@ class Causes:
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """What is typical of the hardest tenth and of the others: the mean of the middle half."""
+    """What is typical of the hardest tenth and of the others: the interquartile mean."""
 
     name: str
     says: str
@@ -158,9 +159,9 @@ class Hardest:
     Attributes
     ----------
     people, others
-        How many they are: those above the ninth decile of the k-gap, and all the rest.
+        How many people are above the ninth decile of the k-gap, and how many are not.
     traits
-        In what they may differ; those of which too few people can be told anything are left out.
+        In what they may differ; those that are known of too few people are left out.
     """
 
     people: int
@@ -169,7 +170,7 @@ class Hardest:
 
 
 def gaps_of(table: pl.DataFrame, k: int, stretch: "Stretch", grid: "Frame") -> Gaps:
-    """Say how the k-gaps of people are spread, for one k of a table of `incrowd.k_gap`."""
+    """Return the distribution of k-gaps, for one k of a table of `incrowd.k_gap`."""
     rows = table.filter(table["k"] == k) if "k" in table.columns else table
     gap, spatial, temporal = (rows[name].to_numpy() for name in ("k_gap", "spatial", "temporal"))
     quantiles = np.quantile(gap, (0, 0.25, 0.5, 0.75, 0.8, 1))
@@ -192,7 +193,7 @@ def gaps_of(table: pl.DataFrame, k: int, stretch: "Stretch", grid: "Frame") -> G
 
 
 def distribution_of(gap: Floats) -> tuple[float, ...]:
-    """Give the share of people whose k-gap is at most each of `POINTS`.
+    """Return the share of people whose k-gap is at most each of `POINTS`.
 
     Examples
     --------
@@ -206,7 +207,7 @@ def distribution_of(gap: Floats) -> tuple[float, ...]:
 
 
 def causes_of(table: pl.DataFrame, k: int) -> Causes:
-    """Say why people are hard to hide, from a table of `incrowd.dispersion`."""
+    """Return why people are hard to hide, from a table of `incrowd.dispersion`."""
     ratio = table["ratio"].drop_nulls().to_numpy()
 
     def share(which: Any) -> float | None:
@@ -229,7 +230,7 @@ def causes_of(table: pl.DataFrame, k: int) -> Causes:
 
 
 def hardest_of(data: "Trajectories", gap: Floats) -> Hardest | None:
-    """Compare the tenth of people whose k-gap is largest with the others.
+    """Return how the tenth of people with the largest k-gaps differs from the others.
 
     Those above the ninth decile: at most a tenth, and fewer where many have the same k-gap.
 
@@ -250,7 +251,7 @@ def hardest_of(data: "Trajectories", gap: Floats) -> Hardest | None:
 
 
 def typical(values: Floats) -> float:
-    """Give the mean of the middle half: what is typical, and nobody's own figure.
+    """Return the interquartile mean: what is typical, and nobody's own figure.
 
     Examples
     --------
@@ -274,7 +275,7 @@ def _tail(table: pl.DataFrame, of: str) -> Tail:
 
 
 def _traits(data: "Trajectories") -> tuple[Floats, Floats, Floats, Floats]:
-    """Give samples, radius, samples an hour, and the spread of the time between, of everybody."""
+    """Give samples, radius, samples per hour, and deviation of the time between, of everybody."""
     samples, person = data.lengths(), data.person()
     starts = data.offsets[:-1]
     last = np.maximum.reduceat(data.t1, starts) - data.t0[starts].astype(np.int64)
@@ -294,7 +295,7 @@ def _traits(data: "Trajectories") -> tuple[Floats, Floats, Floats, Floats]:
 def _real(stretch: "Stretch", grid: "Frame") -> tuple[float, float]:
     """Give what a part of 1 in space and in time would be, in km and in minutes.
 
-    What weighs nothing is told as 0: nobody knows how far samples are stretched there.
+    What has no weight is given as 0: nobody knows how far samples are stretched there.
     """
     both, space, time = (
         stretch.space_weight + stretch.time_weight,

@@ -1,8 +1,16 @@
-"""The k-gap: how hard it is to hide each person, equation (11) of the paper."""
+"""The k-gap: how hard it is to hide each person, equation (11) of the paper.
+
+::
+
+    Trajectories ──> build_index ──> nearest_neighbours   the k-1 nearest of everybody, by position,
+                                           │              and what each pair costs
+                                           ▼
+                                         k_gap            means and names, as a table
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -13,22 +21,42 @@ from incrowd._numba import kernel
 from incrowd._parallel import cores, on_threads
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError
-from incrowd.measure._stretch.batch_bounds import LANES
-from incrowd.measure._stretch.candidates import ALL, Share
+from incrowd.measure._stretch.batch_bounds import CHUNK
+from incrowd.measure._stretch.candidates import ALL, WorkerPart
 from incrowd.measure._stretch.definition import Stretch
-from incrowd.measure._stretch.effort import Boxes, Scale, parts
-from incrowd.measure._stretch.index import World, boxes_of, lay_out, scale_for
+from incrowd.measure._stretch.effort import cost_parts
+from incrowd.measure._stretch.index import SearchIndex, build_index, scale_for
 from incrowd.measure._stretch.lower_bounds import is_longer
 from incrowd.measure._stretch.search import search
 
 __all__ = [
+    "Neighbours",
+    "crowd_sizes",
     "k_gap",
-    "pair_cost",
+    "nearest_neighbours",
 ]
 
 
-MOST = 100
+MAX_K = 100
 SPARE = 64
+"""How many candidates more than needed a search keeps before it drops any."""
+
+
+class Neighbours(NamedTuple):
+    """The nearest of everybody, a row each: the cheapest first, of equals the one who comes first.
+
+    Attributes
+    ----------
+    nearest
+        Their positions in the data.
+    space, time, denominator
+        What each pair costs is ``(space + time) / denominator``.
+    """
+
+    nearest: NDArray[np.int64]
+    space: NDArray[np.int64]
+    time: NDArray[np.int64]
+    denominator: NDArray[np.int64]
 
 
 def k_gap(
@@ -40,151 +68,137 @@ def k_gap(
     bounds: bool = True,
     progress: Callable[..., None] | None = None,
 ) -> pl.DataFrame:
-    """Measure how much has to be lost to hide each person among k-1 others.
+    """Return how much has to be lost to hide each person among k-1 others.
 
-    The mean cost of merging a person with each of the k-1 who are nearest to her: 0 if they are
-    alike already, 1 if nothing would be left.
+    The k-gap is the mean cost of merging a person with each of the k-1 others who are nearest to
+    her: 0 if they have the same samples already, 1 if nothing would be left.
 
     Parameters
     ----------
     data
         The trajectories.
     k
-        The size of the crowd, or several at once, each counted once; from 2 to 100.
+        The size of the crowd, from 2 to 100; or several sizes at once.
     stretch
-        How a stretch is measured: thresholds and weights.
-    threads, bounds
-        How it is computed; neither changes the result.
+        How the cost of a merge is measured: thresholds and weights.
+    threads
+        How many threads to use; all cores by default. Does not change the result.
+    bounds
+        Whether to skip pairs that are too far apart; False compares all pairs, which is slow. Does
+        not change the result.
     progress
-        Called with the number of people who are done and that of all.
+        Called with the number of people done and the number of all people.
 
     Returns
     -------
-    A row for each person (and k): user, (k,) k_gap, its spatial and its temporal part, and the
-    indices of the nearest, in order. Ties go to the lower index.
+    polars.DataFrame
+        One row per person (and per k, if several were given): ``user``; ``k``, if several were
+        given; ``k_gap``; ``spatial`` and ``temporal``, the parts of the k-gap that are due to space
+        and to time; ``nearest``, the users of the k-1 nearest people, nearest first. Of people who
+        are equally near, the one who comes first in the data is nearer.
+
+    Raises
+    ------
+    ArgumentError
+        If k is not a whole number from 2 to 100, or there are fewer people than k.
 
     Examples
     --------
     >>> import incrowd
-    >>> city = incrowd.synthesize("city", users=50, seed=7)
-    >>> incrowd.k_gap(city, 2).columns
+    >>> data = incrowd.Trajectories.from_boxes(
+    ...     {"user": ["ann", "bob", "cyd"], "x0": [0, 4, 0], "y0": [0, 0, 0], "t0": [0, 1, 2]})
+    >>> table = incrowd.k_gap(data, 2)
+    >>> table.columns
     ['user', 'k_gap', 'spatial', 'temporal', 'nearest']
+    >>> table["nearest"].to_list()
+    [['cyd'], ['ann'], ['ann']]
     """
-    wanted, stretch = _wanted(Trajectories.of(data), k), Stretch.of(stretch)
-    number = cores(threads)
-    if progress:
-        progress(0, len(data))
-    world = lay_out(
-        data, scale_for(data, stretch, bounds=bounds), threads=number, bounds=bounds, whole=False
+    wanted, stretch = crowd_sizes(Trajectories.of(data), k), Stretch.of(stretch)
+    found = nearest_neighbours(
+        data, max(wanted), stretch, threads=threads, bounds=bounds, progress=progress
     )
-    people, near = len(data), max(wanted) - 1
-    nearest = np.empty((people, near), np.int64)
-    space, time, under = (np.empty((people, near), np.int64) for _ in range(3))
-    blocks = [np.arange(i, min(i + LANES, people)) for i in range(0, people, LANES)]
-
-    def work(queries: NDArray[np.int64]) -> tuple[Any, ...]:
-        alone = Share(0, 1, np.full(len(queries), np.inf))
-        found = search(queries, ALL, near, near + SPARE, 0.0, np.inf, alone, world)
-        return world.slots.node[queries], found.near, *_parts(queries, found.near, slot_of, world)
-
-    slot_of = np.empty(people, np.int64)
-    slot_of[world.slots.node[:people]] = np.arange(people)
-    done = 0
-    for who, found, in_space, in_time, bottom in on_threads(number, work, blocks):
-        nearest[who], space[who], time[who], under[who] = found, in_space, in_time, bottom
-        done += len(who)
-        if progress:
-            progress(done, people)
-    frames = [_frame(data, each, nearest, space, time, under) for each in wanted]
+    frames = [_frame(data, each, found) for each in wanted]
     if is_whole(k):
         return frames[0].drop("person", "k")
     return pl.concat(frames).sort("person", "k", maintain_order=True).drop("person")
 
 
-def pair_cost(data: Trajectories, i: int, j: int, stretch: Stretch) -> Fraction:
-    """Give the exact cost of merging two trajectories of a dataset."""
-    pair = data[[min(i, j), max(i, j)]]
-    scale = scale_for(pair, stretch, bounds=False)
-    lengths, (first, second) = pair.lengths(), pair.crowd
-    longer, shorter = (0, 1) if lengths[0] >= lengths[1] else (1, 0)
-    if longer:
-        first, second = second, first
-    start, end = pair.offsets[:-1], pair.offsets[1:]
-    boxes = boxes_of(pair)
-    space, time = _cost(
-        boxes,
-        start[longer],
-        end[longer],
-        int(first),
-        start[shorter],
-        end[shorter],
-        int(second),
-        scale,
-    )
-    n = int(first) + int(second)
-    return Fraction(int(space + time), int(lengths[longer]) * n * scale.whole)
-
-
-@kernel
-def _cost(
-    boxes: Boxes, a0: int, a1: int, na: int, b0: int, b1: int, nb: int, scale: Scale
-) -> tuple[int, int]:
-    return parts(boxes, a0, a1, na, boxes, b0, b1, nb, scale)
-
-
-def _wanted(data: Trajectories, k: int | Sequence[int]) -> list[int]:
-    """Give the crowds that are asked for, each once, in order, or refuse them."""
+def crowd_sizes(data: Trajectories, k: int | Sequence[int]) -> list[int]:
+    """Give the sizes of crowds that are asked for, each once, in order, or refuse them."""
     several = list(k) if isinstance(k, Iterable) and not isinstance(k, str) else [k]
     if not several:
         raise ArgumentError("no k was given")
-    wanted = sorted({whole("k", each, 2, MOST) for each in several})
+    wanted = sorted({whole("k", each, 2, MAX_K) for each in several})
     if max(wanted) > len(data):
         there = "is 1" if len(data) == 1 else f"are {len(data)}"
         raise ArgumentError(f"a crowd of {max(wanted)} needs as many people, but there {there}")
     return wanted
 
 
+def nearest_neighbours(
+    data: Trajectories,
+    k: int,
+    stretch: Stretch,
+    *,
+    threads: int | None = None,
+    bounds: bool = True,
+    progress: Callable[..., None] | None = None,
+) -> Neighbours:
+    """Find the k-1 nearest of everybody: the set that equation (11) sums over."""
+    number, people, near = cores(threads), len(data), k - 1
+    if progress:
+        progress(0, people)
+    scale = scale_for(data, stretch, bounds=bounds)
+    index = build_index(data, scale, threads=number, bounds=bounds, whole=False)
+    found = Neighbours._make(np.empty((people, near), np.int64) for _ in range(4))
+    cluster_of = np.empty(people, np.int64)
+    cluster_of[index.clusters.node[:people]] = np.arange(people)
+
+    def work(queries: NDArray[np.int64]) -> tuple[Any, ...]:
+        alone = WorkerPart(0, 1, np.full(len(queries), np.inf))
+        nearest = search(queries, ALL, near, near + SPARE, 0.0, np.inf, alone, index).near
+        parts = _cost_parts(queries, nearest, cluster_of, index)
+        return index.clusters.node[queries], (nearest, *parts)
+
+    blocks = [np.arange(i, min(i + CHUNK, people)) for i in range(0, people, CHUNK)]
+    done = 0
+    for who, columns in on_threads(number, work, blocks):
+        for column, values in zip(found, columns, strict=True):
+            column[who] = values
+        done += len(who)
+        if progress:
+            progress(done, people)
+    return found
+
+
 @kernel
-def _parts(
-    queries: NDArray[np.int64], near: NDArray[np.int64], slot_of: NDArray[np.int64], world: World
+def _cost_parts(
+    queries: NDArray[np.int64],
+    near: NDArray[np.int64],
+    cluster_of: NDArray[np.int64],
+    index: SearchIndex,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Give what each pair costs in space and in time, and what both are to be divided by."""
     space, time = np.empty_like(near), np.empty_like(near)
     under = np.empty_like(near)
-    slots, base, scale = world.slots, world.base, world.scale
+    clusters, base, scale = index.clusters, index.base, index.scale
     for q in range(near.shape[0]):
         for p in range(near.shape[1]):
-            a, b = queries[q], slot_of[near[q, p]]
-            if not is_longer(a, b, slots.node, slots.start, slots.end):
+            a, b = queries[q], cluster_of[near[q, p]]
+            if not is_longer(a, b, clusters.node, clusters.start, clusters.end):
                 a, b = b, a
-            na, nb = slots.crowd[a], slots.crowd[b]
-            space[q, p], time[q, p] = parts(
-                base,
-                slots.start[a],
-                slots.end[a],
-                na,
-                base,
-                slots.start[b],
-                slots.end[b],
-                nb,
-                scale,
-            )
-            under[q, p] = (slots.end[a] - slots.start[a]) * (na + nb) * scale.whole
+            a0, a1, na = clusters.start[a], clusters.end[a], clusters.crowd[a]
+            b0, b1, nb = clusters.start[b], clusters.end[b], clusters.crowd[b]
+            space[q, p], time[q, p] = cost_parts(base, a0, a1, na, base, b0, b1, nb, scale)
+            under[q, p] = (a1 - a0) * (na + nb) * scale.whole
     return space, time, under
 
 
-def _frame(
-    data: "Trajectories",
-    k: int,
-    nearest: NDArray[np.int64],
-    space: NDArray[np.int64],
-    time: NDArray[np.int64],
-    under: NDArray[np.int64],
-) -> pl.DataFrame:
-    """Give the table for one k."""
-    near = k - 1
-    tops = ((space + time)[:, :near], space[:, :near], time[:, :near])
-    gaps, spatial, temporal = (_mean(top, under[:, :near]) for top in tops)
+def _frame(data: Trajectories, k: int, found: Neighbours) -> pl.DataFrame:
+    """Give the table for one k: equation (11), and its parts."""
+    nearest, space, time, under = (column[:, : k - 1] for column in found)
+    gaps, spatial, temporal = (_mean(top, under) for top in (space + time, space, time))
+    names = data.people.gather(np.ascontiguousarray(nearest).ravel())
     return pl.DataFrame(
         {
             "person": np.arange(len(data)),
@@ -193,7 +207,7 @@ def _frame(
             "k_gap": gaps,
             "spatial": spatial,
             "temporal": temporal,
-            "nearest": pl.Series(np.ascontiguousarray(nearest[:, :near])).cast(pl.List(pl.Int64)),
+            "nearest": names.reshape((len(data), k - 1)).cast(pl.List(names.dtype)),
         }
     )
 

@@ -65,7 +65,7 @@ class PointsOfInterest:
     frame: Frame
 
     def visits(self, minutes: float = 60) -> Visits:
-        """Give the visits to POIs: one for each POI and each slot of so many minutes.
+        """Return the visits to POIs: one for each POI and each slot of so many minutes.
 
         A stay is a visit in every slot that it touches. Slots are counted from the origin of the
         grid.
@@ -86,13 +86,13 @@ class PointsOfInterest:
 
 
 def slots_of(minutes: float, frame: Frame) -> int:
-    """Give how many slots of the data so many minutes are."""
+    """Return how many time slots of the data so many minutes are."""
     if not 0 < minutes < LONGEST:
-        raise ArgumentError(f"a slot takes some minutes, not {minutes!r}")
+        raise ArgumentError(f"a time slot must have a positive number of minutes, not {minutes!r}")
     wide = Fraction(str(minutes)) * 60 / frame.slot
     if wide < 1 or wide.denominator != 1:
         raise ArgumentError(
-            f"{minutes:g} min are not a whole number of the data's slots of {frame.slot} s"
+            f"{minutes:g} min are not a multiple of the time slots of the data, {frame.slot} s"
         )
     return int(wide)
 
@@ -107,7 +107,7 @@ def points_of_interest(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> PointsOfInterest:
-    """Find where people stayed, and give places that they share one number.
+    """Return where people stayed; places that several people share get one number.
 
     A stay is a longest run of fixes, any two of which are no farther apart than the diameter, from
     its first to its last for at least so long. Runs are found from left to right and do not
@@ -150,7 +150,9 @@ def points_of_interest(
     if threads is not None and threads < 1:
         raise ArgumentError(f"threads must be at least 1, not {threads!r}")
     if known is not None and known.frame != data.frame:
-        raise ArgumentError("known POIs must lie on the same grid; read the data with its frame")
+        raise ArgumentError(
+            "known POIs must lie on the same grid; read the data with frame=known.frame"
+        )
     who, first, last = stays_of(
         (data.x0, data.y0, data.t0), data.offsets, limits, cores(threads), progress
     )
@@ -178,23 +180,27 @@ def _limits(
 ) -> tuple[int, int, int]:
     """Give the limits in cells and slots; refuse what makes no sense."""
     if not isinstance(data, Trajectories):
-        raise ArgumentError(f"POIs are found in Trajectories, not in {type(data).__name__}")
+        raise ArgumentError(f"data must be Trajectories, not {type(data).__name__}")
     if not data.original:
-        raise InputError("POIs are found in fixes of one cell and one slot, not in larger boxes")
+        raise InputError(
+            "data must be original fixes of one cell and one time slot, not larger boxes"
+        )
     slot, gap = data.frame.slot, stay if gap is None else gap
     for name, value in (("diameter", diameter), ("stay", stay), ("gap", gap)):
         if not value > 0:
-            raise ArgumentError(f"the {name} must be above 0, not {value!r}")
+            raise ArgumentError(f"{name} must be positive, not {value!r}")
     if not data.frame.cell <= diameter < FARTHEST * data.frame.cell:
         raise ArgumentError(
-            f"a diameter of {diameter:g} m cannot be told on cells of {data.frame.cell:g} m; "
-            "read the data with finer cells"
+            f"diameter must be at least one cell ({data.frame.cell:g} m) and finite, not "
+            f"{diameter:g} m; read the data with finer cells for a smaller one"
         )
     if not np.isfinite(stay):
-        raise ArgumentError("a stay ends some time; give its minutes")
+        raise ArgumentError("stay must be a finite number of minutes")
     for name, value in (("stay", stay), ("gap", gap)):
         if LONGEST < value < np.inf:
-            raise ArgumentError(f"a {name} of {value:g} min is too long; nobody recorded as much")
+            raise ArgumentError(
+                f"{name} must be at most {LONGEST:g} min, or infinite for gap, not {value:g}"
+            )
     most = np.iinfo(np.int64).max
     ends = most if np.isinf(gap) else -(-Fraction(str(gap)) * 60 // slot)
     return (

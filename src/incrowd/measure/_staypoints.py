@@ -2,17 +2,13 @@
 
 A window of fixes slides over a person's trace. A fix joins it if it lies within the diameter of
 every fix in it. If not, the window ends: it was a stay if it lasted long enough, and otherwise
-its first fixes go until the new one fits. A silence ends it as well.
+its first fixes go until the new one is near enough. A silence ends it as well.
 
 Three things spare comparisons. While the box around window and fix has a short enough diagonal,
-everything fits. Of a window that is a stay already only the corners of its convex hull matter, and
-on a grid these are few. And of a shorter one, fixes are boxed 64 at a time, so that only the parts
-that may be too far are looked at fix by fix.
-
-The convex hull of a window of fixes: whatever is near enough to its corners is to all within.
-
-On a grid a hull has few corners: some hundred if it is 250 cells wide. They are kept in the order
-of x and y; a point joins by going through all of them once.
+everything is near enough. Of a window that is a stay already only the corners of its convex hull
+matter: what is near enough to these is to all within, and on a grid they are few (some hundred if
+the hull is 250 cells wide). And of a shorter one, fixes are boxed 64 at a time, so that only the
+parts that may be too far are looked at fix by fix.
 """
 
 from typing import NamedTuple
@@ -39,10 +35,17 @@ CORNERS = 4096
 FARTHEST = 2**30
 """No distance that matters has as many cells, so that squares fit into 64 bits."""
 SIZE, FIRST, COVERED = 0, 1, 2
+"""Where the state of a hull has what."""
+PART = 64
+"""How many fixes are boxed together."""
+BLOCK = 16
+"""How many people are looked through at a time."""
+Cells = NDArray[np.int32]
+Boxes = NDArray[np.int32]
 
 
 class Hull(NamedTuple):
-    """Room for a hull.
+    """The convex hull of a window of fixes, in buffers.
 
     Attributes
     ----------
@@ -91,7 +94,10 @@ def reaches(hull: Hull, x: int, y: int, limit: int) -> bool:
 
 @kernel_private
 def _join(hull: Hull, size: int, x: int, y: int) -> int:
-    """Let a point join; give how many corners there are then, or -1 if they are too many."""
+    """Let a point join; return how many corners there are then, or -1 if they are too many.
+
+    Corners are kept in the order of x and y, as Andrew's chains need them.
+    """
     corners, at = hull.corners, size
     while at > 0 and (
         corners[at - 1, 0] > x or (corners[at - 1, 0] == x and corners[at - 1, 1] > y)
@@ -132,14 +138,6 @@ def _mark_chain(corners: Ints, size: int, turn: int, chain: Ints, stays: Ints) -
         used += 1
     for i in range(used):
         stays[chain[i]] = 1
-
-
-PART = 64
-"""How many fixes are boxed together."""
-BLOCK = 16
-"""How many people are looked through at a time."""
-Cells = NDArray[np.int32]
-Boxes = NDArray[np.int32]
 
 
 def stays_of(

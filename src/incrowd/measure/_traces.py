@@ -1,4 +1,4 @@
-"""`traces`: from raw records of GPS, WiFi and GSM to what uniqueness and recognition work on.
+"""`traces`: from raw records of GPS, WiFi and GSM to visits, for uniqueness and re-identification.
 
 Section 3.2 of *Uniqueness Assessment of Human Mobility on Multi-Sensor Datasets*, 2016 (figure 2)::
 
@@ -28,14 +28,14 @@ __all__ = [
 FINE = 10.0
 """Cells for GPS, in metres: POIs are some hundred wide."""
 MET = 3
-"""Antennas or access points in a slot that say that somebody moved."""
+"""Antennas or access points in one time slot that show that somebody moved."""
 _GRID = ("x", "y", "geometry", "cells", "crs", "cell", "frame")
 """Options of reading that tell where places lie, which names do without."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trace:
-    """What one sensor tells of everybody.
+    """What one sensor recorded of everybody.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ def traces(
     gap: float | None = None,
     **reading: Any,
 ) -> dict[str, Trace]:
-    """Read the traces of several sensors.
+    """Return the traces of several sensors.
 
     Parameters
     ----------
@@ -120,13 +120,15 @@ def traces(
     if isinstance(source, Mapping) and all(isinstance(name, str) for name in source):
         found = {name.lower(): (table, None) for name, table in source.items()}
         if len(found) < max(1, len(source)):
-            raise ArgumentError("name each sensor once, in whatever case, and one at least")
+            raise ArgumentError(
+                "give at least one sensor, and each name once (upper and lower case are the same)"
+            )
     else:
         found = {name: (source, name) for name in sensors_of(source)}
         if not found:
             raise InputError(
-                "no column tells the sensor; give the tables by their sensors, or read one with "
-                "incrowd.read or incrowd.read_visits"
+                "the table has no column for the sensor; give tables by the names of their "
+                "sensors, or read the table with incrowd.read or incrowd.read_visits"
             )
     for name in sensors or ():
         if name.lower() not in found:

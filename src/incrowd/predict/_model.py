@@ -1,6 +1,9 @@
-"""Models that tell the risk of new people from how they move, without attacking anybody.
+"""Models that predict the risk of new people from how they move, without attacking anybody.
 
-What learns: forests as in the paper, and others beside them (its section 8 asks for more).
+::
+
+    Training ──> learn (a forest as in the paper, extra trees or boosting) ──> Model
+    new people ──> features ──> estimate: what the models predict
 
 Every fit runs on one thread, so that several can run beside each other, and the same seed gives
 the same model on any machine with the same libraries.
@@ -16,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd._arguments import is_whole
+from incrowd._format import percent
 from incrowd._numba import Floats, Ints
 from incrowd._parallel import cores, on_threads
 from incrowd.attack._risk import which_of
@@ -45,7 +49,7 @@ TREES = 100
 LEARNERS = {
     "forest": "a random forest, as in the paper, of 100 trees",
     "extra_trees": "100 trees with random thresholds",
-    "boosting": "gradient boosting on histograms, 100 rounds",
+    "boosting": "gradient boosting, 100 rounds of trees with 31 leaves",
 }
 TASKS = ("classes", "values")
 """Classes of risk, or the risk itself."""
@@ -53,20 +57,22 @@ SEEDS = 2**32
 
 
 def named(learner: str, task: str = TASKS[0], seed: int = 0) -> None:
-    """Refuse a learner or a task that does not exist, and what is no seed."""
+    """Refuse a learner or a task that does not exist, and a seed out of range."""
     for what, given, known in (("learner", learner, LEARNERS), ("task", task, TASKS)):
         if given not in known:
             close = difflib.get_close_matches(str(given), known, n=1)
             hint = f"did you mean {close[0]!r}? " if close else ""
-            raise ArgumentError(f"there is no {what} {given!r}; {hint}There are {', '.join(known)}")
+            raise ArgumentError(
+                f"there is no {what} {given!r}; {hint}It must be one of {', '.join(known)}"
+            )
     if not is_whole(seed) or not 0 <= seed < SEEDS:
-        raise ArgumentError(f"a seed is a whole number from 0 to {SEEDS - 1}, not {seed!r}")
+        raise ArgumentError(f"seed must be an integer from 0 to {SEEDS - 1}, not {seed!r}")
 
 
 def fit(learner: str, task: str, features: Floats, target: Ints | Floats, seed: int) -> Trees:
-    """Learn a target (levels or values) from features.
+    """Return trees that predict a target (levels or values) from features.
 
-    Where all targets are alike there is nothing to learn, and the answer is always that one.
+    Where all targets are equal there is nothing to learn, and that one is always predicted.
     """
     if (target == target[0]).all():
         return constant(target, task)
@@ -74,36 +80,37 @@ def fit(learner: str, task: str, features: Floats, target: Ints | Floats, seed: 
 
 
 def fitted(learner: str, task: str, features: Floats, target: Ints | Floats, seed: int) -> Any:
-    """Fit an estimator of scikit-learn."""
+    """Return a fitted estimator of scikit-learn."""
     from sklearn import ensemble
     from threadpoolctl import threadpool_limits
 
     name = {
         "forest": "RandomForest",
         "extra_trees": "ExtraTrees",
-        "boosting": "HistGradientBoosting",
+        "boosting": "GradientBoosting",
     }[learner]
     kind = getattr(ensemble, name + ("Classifier" if task == "classes" else "Regressor"))
-    how: dict[str, Any] = {"random_state": int(seed)}
-    if learner != "boosting":
-        how |= {"n_estimators": TREES, "n_jobs": 1}
+    how: dict[str, Any] = {"random_state": int(seed), "n_estimators": TREES}
+    if learner == "boosting":
+        # As on histograms (whose trees scikit-learn keeps to itself): leaf by leaf, the best first.
+        how |= {"max_leaf_nodes": 31, "max_depth": None, "min_samples_leaf": 20}
+    else:
+        how["n_jobs"] = 1
         if task == "classes":
             how["criterion"] = "entropy"  # what the paper measures importance by
-    else:
-        how["early_stopping"] = False  # it would depend on the number of people
     with threadpool_limits(1, user_api="openmp"):
         return kind(**how).fit(features, target)
 
 
 BLOCK = 4_096
-"""How many people are told at a time."""
+"""How many people are predicted at a time."""
 FAR, MANY = 0.5, 0.1
 """Warn if so many people have a feature so far beyond the range (as a part of it) learned from."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """What was learned of one attack.
+    """A model of the risk under one attack.
 
     Attributes
     ----------
@@ -136,10 +143,10 @@ class Model:
     tested: Scores | None = None
 
     def importances(self) -> "pl.DataFrame":
-        """Give how much each feature contributed, most first; all together 1.
+        """Return the importance of each feature, the greatest first; together 1.
 
         For trees that is the mean, over all of them, of the reduction of entropy (of variance,
-        where values are learned) that the feature brought. Boosting counts the gain of its splits.
+        where values or boosted trees are learned) that the feature brought.
         """
         import polars as pl
 
@@ -155,7 +162,7 @@ def learn(
     seed: int = 0,
     tested: Scores | Values | None = None,
 ) -> Model:
-    """Learn the risk from mobility features.
+    """Return a model of the risk, learned from mobility features.
 
     Parameters
     ----------
@@ -166,9 +173,9 @@ def learn(
     task
         ``"classes"`` of risk, or ``"values"``.
     seed
-        Makes it repeatable.
+        The same seed gives the same model.
     tested
-        What `cross_validate` found; its classes are kept with the model.
+        Scores of `cross_validate`; those of its classes are kept with the model.
 
     Examples
     --------
@@ -205,18 +212,18 @@ def estimate(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> "pl.DataFrame":
-    """Tell the risk of people by what was learned from others: estimated, not found by attack.
+    """Return the risk of people as models predict it: estimated, not found by an attack.
 
     Parameters
     ----------
     models
         One model or several, of different attacks or k.
     data
-        Trajectories of new people and of the crowd that they are in. Or what `incrowd.features`
-        gave for them, of data with the cells and slots that the models were learned with: from a
-        table of features that cannot be seen.
+        Trajectories of the new people and of everybody in their dataset. Or a table of
+        `incrowd.features`, of data with the cells and slots that the models were learned with
+        (which cannot be checked in a table).
     targets
-        Whose risk to tell; everybody's, unless given.
+        Identifiers of the people; everybody, unless given.
     threads
         How many threads to use; all cores, unless given. The result is the same.
     progress
@@ -231,12 +238,14 @@ def estimate(
 
     several = [models] if isinstance(models, Model) else list(models)
     if not several:
-        raise ArgumentError("there is no model to apply")
+        raise ArgumentError("models is empty; give at least one model")
     refuse_twins(several)
     if isinstance(data, pl.DataFrame):
         frame = _checked(data)
     elif not isinstance(data, Trajectories):
-        raise ArgumentError(f"data are Trajectories or features, not a {type(data).__name__}")
+        raise ArgumentError(
+            f"data must be Trajectories or a table of features, not {type(data).__name__}"
+        )
     else:
         _same_grid(several, Grid.of(data))
         frame = features(data, threads=threads)
@@ -246,9 +255,9 @@ def estimate(
     _warn_of_range(several, table)
     frames = []
     for done, model in enumerate(several, 1):
-        tell = partial(_told, model.trees, table)
+        predict = partial(_predict_block, model.trees, table)
         blocks = range(0, len(table), BLOCK)
-        found = np.concatenate(list(on_threads(cores(threads), tell, blocks)))
+        found = np.concatenate(list(on_threads(cores(threads), predict, blocks)))
         columns: dict[str, Any] = {
             "attack": pl.repeat(model.attack, len(frame), eager=True),
             "k": pl.repeat(model.k, len(frame), dtype=pl.Int64, eager=True),
@@ -263,8 +272,8 @@ def estimate(
     return pl.concat(frames, how="diagonal")
 
 
-def _told(trees: Trees, table: Floats, first: int) -> Any:
-    """Tell the risk of a block of people."""
+def _predict_block(trees: Trees, table: Floats, first: int) -> Any:
+    """Return the prediction for a block of people."""
     return trees.tell(table[first : first + BLOCK])
 
 
@@ -273,25 +282,33 @@ def _checked(frame: "pl.DataFrame") -> "pl.DataFrame":
     missing = [name for name in ("user", *FEATURES) if name not in frame.columns]
     if missing:
         others = f" (nor {len(missing) - 1} others)" if len(missing) > 1 else ""
-        raise InputError(f"the table has no column {missing[0]!r}{others}; see incrowd.features")
+        raise InputError(
+            f"the table of features has no column {missing[0]!r}{others}; incrowd.features makes it"
+        )
     if not len(frame):
-        raise InputError("there is nobody whose risk could be told")
+        raise InputError("the table of features is empty; it needs one row per person")
     if frame["user"].is_duplicated().any():
-        raise InputError("somebody has several rows; features are one row a person")
+        raise InputError(
+            "a person has several rows in the table of features; it needs one row per person"
+        )
     text = [name for name in FEATURES if not frame.schema[name].is_numeric()]
     if text:
-        raise InputError(f"the column {text[0]!r} is not numeric; see incrowd.features")
+        raise InputError(f"the column {text[0]!r} must be numeric; incrowd.features makes it")
     if not np.isfinite(table_of(frame)).all():
-        raise InputError("a feature is missing or not finite; see incrowd.features")
+        raise InputError(
+            "a feature is missing or not finite; incrowd.features makes complete tables"
+        )
     return frame
 
 
 def refuse_twins(models: Sequence[Model]) -> None:
-    """Refuse two models of the same attack and k: nobody could tell whose answer is whose."""
+    """Refuse two models of the same attack and k: their predictions could not be distinguished."""
     seen = set()
     for model in models:
         if (model.attack, model.k) in seen:
-            raise ArgumentError(f"there are two models of {model.attack}, k = {model.k}")
+            raise ArgumentError(
+                f"there are two models of {model.attack}, k = {model.k}; give one of each"
+            )
         seen.add((model.attack, model.k))
 
 
@@ -299,13 +316,13 @@ def _same_grid(models: Sequence[Model], grid: Grid) -> None:
     for model in models:
         if model.grid != grid:
             raise InputError(
-                f"the model was learned from {model.grid}, and the data has {grid}; features and "
-                "risk do not mean the same in both"
+                f"the model was learned from {model.grid}, and the data has {grid}; read the data "
+                "with the same cells, time slots and places"
             )
 
 
 def _warn_of_range(models: Sequence[Model], table: Floats) -> None:
-    """Warn if many people are unlike all whom a model has seen."""
+    """Warn if many people are outside the range of features that a model was learned from."""
     lowest = np.min([model.lowest for model in models], 0)
     highest = np.max([model.highest for model in models], 0)
     margin = FAR * (highest - lowest)
@@ -314,9 +331,9 @@ def _warn_of_range(models: Sequence[Model], table: Floats) -> None:
     if share >= MANY:
         worst = list(FEATURES)[int(outside.mean(0).argmax())]
         warnings.warn(
-            f"{share:.0%} of the people have a feature beyond what the model has seen "
-            f"({worst}, mostly); what it tells of them is a guess. Attack the data itself, or "
-            "learn from data like these",
+            f"{percent(share, 0)} of people have a feature (mostly {worst}) outside the range that "
+            "the model was learned from; predictions for them are unreliable. Attack the data "
+            "itself, or learn from similar data",
             DataWarning,
             stacklevel=3,
         )

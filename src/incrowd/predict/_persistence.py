@@ -67,7 +67,7 @@ def save(
     """
     several = [models] if isinstance(models, Model) else list(models)
     if not several:
-        raise ArgumentError("there is no model to write")
+        raise ArgumentError("models is empty; give at least one model")
     refuse_twins(several)
     about = _made() | {"models": [_entry(model) for model in several]}
     with (
@@ -103,7 +103,7 @@ def load(path: str | os.PathLike[str]) -> list[Model]:
             about = json.loads(part.read(CONTENTS))
             _refuse_other(about, path)
             models = [_model(entry, number, part) for number, entry in enumerate(about["models"])]
-        _check(bool(models), "there is no model in it")
+        _check(bool(models), "it holds no model")
         refuse_twins(models)
     except FileNotFoundError as error:
         raise UnreadableError(f"{path} does not exist") from error
@@ -114,9 +114,9 @@ def load(path: str | os.PathLike[str]) -> list[Model]:
     except (InputError, ArgumentError) as error:
         raise InputError(f"{path} cannot be used: {error}") from error
     except (zipfile.BadZipFile, EOFError, RuntimeError, zlib.error) as error:
-        raise UnreadableError(f"{path} is no model file, or is damaged") from error
+        raise UnreadableError(f"{path} is not a model file, or is damaged") from error
     except (LookupError, TypeError, ValueError, OverflowError) as error:
-        raise UnreadableError(f"{path} is no model file, or is damaged ({error})") from error
+        raise UnreadableError(f"{path} is not a model file, or is damaged ({error})") from error
     return models
 
 
@@ -133,12 +133,12 @@ class _Archive:
         entry = self._archive.getinfo(name)
         # Other kinds are unpacked whole, whatever they say of their size.
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise UnreadableError(f"{self._path} is no model file, or is damaged")
+            raise UnreadableError(f"{self._path} is not a model file, or is damaged")
         with self._archive.open(entry) as stream:
             content = stream.read(self._left + 1)
         self._left -= len(content)
         if self._left < 0:
-            raise InputError("it unpacks to more than a model file ever has")
+            raise InputError("it unpacks to more than any model file holds")
         return content
 
 
@@ -155,7 +155,7 @@ def _made() -> dict[str, Any]:
 
 def _refuse_other(about: Any, path: Any) -> None:
     if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise UnreadableError(f"{path} is no model file")
+        raise UnreadableError(f"{path} is not a model file")
     for name, here in _made().items():
         there = about.get(name)
         if there == here:
@@ -190,26 +190,35 @@ def _entry(model: Model) -> dict[str, Any]:
 def _model(entry: dict[str, Any], number: int, part: _Archive) -> Model:
     """Make a model of what a file holds, and refuse what is odd about it."""
     name, settings, grid = entry["attack"], entry["settings"], entry["grid"]
-    _check(isinstance(name, str) and name.isprintable() and len(name) <= NAME, "its attack is none")
-    _check(_is_whole(entry["k"], 1) and _is_whole(entry["people"], 1), "its numbers are none")
-    _check(entry["learner"] in LEARNERS and entry["task"] in TASKS, "its kind does not exist")
+    _check(
+        isinstance(name, str) and name.isprintable() and len(name) <= NAME,
+        "the name of its attack is not a short text",
+    )
+    _check(
+        _is_whole(entry["k"], 1) and _is_whole(entry["people"], 1),
+        "its k or its number of people is not a positive integer",
+    )
+    _check(
+        entry["learner"] in LEARNERS and entry["task"] in TASKS,
+        "its learner or its task is not known",
+    )
     _check(
         isinstance(settings, dict)
         and all(
             each.isprintable() and len(each) <= NAME and (value is None or _is_plain(value))
             for each, value in settings.items()
         ),
-        "its settings are none",
+        "its settings are not short texts and numbers",
     )
     cell, slot, places = float(grid["cell"]), grid["slot"], grid["places"]
     fits = 0 < cell < WIDEST and _is_whole(slot, 1) and isinstance(places, bool)
-    _check(fits, "its grid is none")
+    _check(fits, "its grid has no cell, time slot or kind of places that data could have")
     lowest, highest = (np.array(entry[side], np.float64) for side in ("lowest", "highest"))
     _check(
         lowest.shape == highest.shape == (len(FEATURES),)
         and bool(np.isfinite([lowest, highest]).all())
         and bool((lowest <= highest).all()),
-        "its features have no ranges",
+        "the ranges of its features are incomplete or not finite",
     )
     tested = None
     if entry["tested"] is not None:
@@ -221,10 +230,10 @@ def _model(entry: dict[str, Any], number: int, part: _Archive) -> Model:
             and 0 < matrix.sum() < WIDEST
             and not matrix[0].any()
             and not matrix[:, 0].any(),
-            "its scores are none",
+            "its scores are not a table of people by class",
         )
         tested = Scores(matrix)
-    _check(isinstance(entry["mean"], bool), "its trees are none")
+    _check(isinstance(entry["mean"], bool), "it does not say how its trees vote")
     arrays: dict[str, Any] = {
         each: np.frombuffer(part.read(f"{number}/{each}"), kind).astype(
             np.dtype(kind).newbyteorder("=")
@@ -234,7 +243,8 @@ def _model(entry: dict[str, Any], number: int, part: _Archive) -> Model:
     trees = Trees(mean=entry["mean"], **arrays)
     trees.refuse_odd()
     _check(
-        bool(len(trees.classes)) == (entry["task"] == "classes"), "its trees tell something else"
+        bool(len(trees.classes)) == (entry["task"] == "classes"),
+        "its trees predict something else than its task",
     )
     return Model(
         attack=name,

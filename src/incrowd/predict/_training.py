@@ -1,6 +1,9 @@
 """What a model learns from: mobility features, and the risk that attacks found (section 4.3).
 
-Classes of risk: the six intervals that the paper of 2017 sorts people into (section 4.3).
+::
+
+    Trajectories ──┬──> features (28 columns) ──┬──> Training, one for each attack and k
+                   └──> risk (exact) ───────────┘    risk as a value, or as one of six classes
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from incrowd._numba import Floats, Ints
-from incrowd.attack._attacks import ATTACKS, Attack, as_fraction, attacks_of
+from incrowd.attack._attacks import ATTACKS, Attack, as_fraction
+from incrowd.attack._resolve import attacks_of
 from incrowd.attack._risk import risk
 from incrowd.data._visits import visits
 from incrowd.errors import ArgumentError, InputError
@@ -44,7 +48,7 @@ HIGHEST = len(CLASSES) - 1
 
 
 def levels(risk: ArrayLike) -> NDArray[np.int64]:
-    """Give the level of each risk: the index of its class in `CLASSES`.
+    """Return the level of each risk: the index of its class in `CLASSES`.
 
     Examples
     --------
@@ -53,7 +57,7 @@ def levels(risk: ArrayLike) -> NDArray[np.int64]:
     """
     values = np.asarray(risk, np.float64)
     if not np.all((values >= 0) & (values <= 1)):  # also refuses what is no number
-        raise InputError("a risk is a number from 0 to 1")
+        raise InputError("a risk must be a number from 0 to 1")
     return np.searchsorted(ENDS, values)
 
 
@@ -71,7 +75,7 @@ class Grid:
 
     @classmethod
     def of(cls, data: "Trajectories") -> "Grid":
-        """Give that of a dataset."""
+        """Return that of a dataset."""
         frame: Frame = data.frame
         return cls(float(frame.cell), int(frame.slot), data.place is not None)
 
@@ -127,15 +131,15 @@ def training_sets(
     progress: Callable[[int, int], None] | None = None,
     **settings: Any,
 ) -> list[Training]:
-    """Attack everybody, and put the risk beside the mobility features.
+    """Return mobility features with the risk of everybody, for each attack and k.
 
     Parameters
     ----------
     data
         Trajectories of people.
     attack
-        One attack or several; all nine, unless given. With k from 2 to 5 these are the 33
-        experiments of the paper.
+        One attack or several; all of `incrowd.ATTACKS`, unless given. The nine of the paper with k
+        from 2 to 5 are its 33 experiments.
     k
         How many points are known.
     threads
@@ -162,7 +166,9 @@ Training(home_work, k=2, 50 people)]
     attacks = attacks_of(list(ATTACKS) if attack is None else attack, settings)
     names = [one.name for one in attacks]
     if len(set(names)) < len(names):
-        raise ArgumentError("an attack is named twice; a training set is known by its name")
+        raise ArgumentError(
+            "an attack is given twice; training sets are known by the names of attacks"
+        )
     several = list(k) if isinstance(k, Iterable) else [k]
     found = risk(visits(data), attacks, several, threads=threads, progress=progress)
     table = table_of(features(data, threads=threads))
@@ -183,7 +189,7 @@ Training(home_work, k=2, 50 people)]
 
 
 def settings_of(attack: Attack) -> dict[str, Any]:
-    """Give the settings of an attack as a file can hold them: what is no whole number, as text.
+    """Return the settings of an attack as a file can hold them: integers, and all else as text.
 
     A tolerance is written in one way, whatever it was given as: 0.1, "0.10" and 1/10 are the same.
 
@@ -206,7 +212,7 @@ def settings_of(attack: Attack) -> dict[str, Any]:
 
 
 def _as_text(tolerance: Any) -> str:
-    """Write a tolerance as a decimal where that says it all, and as a fraction otherwise."""
+    """Return a tolerance as a decimal where that says it all, and as a fraction otherwise."""
     try:
         exact = as_fraction(tolerance)
     except ArgumentError:  # of an attack of one's own, which takes something else for one
@@ -216,5 +222,5 @@ def _as_text(tolerance: Any) -> str:
 
 
 def table_of(frame: "pl.DataFrame") -> Floats:
-    """Give the features as rows of numbers."""
+    """Return the features as rows of numbers."""
     return np.ascontiguousarray(frame.select(list(FEATURES)).to_numpy())

@@ -88,7 +88,8 @@ class Trees:
 
     def tell(self, features: Floats) -> Any:
         """Give the level of each row of features, or its value."""
-        # Forests of scikit-learn round features before they compare them; boosting does not.
+        # Forests compare features rounded to 32 bits, as scikit-learn does; boosting does not
+        # (see `_for_unrounded`).
         asked = features.astype(np.float32).astype(np.float64) if self.mean else features
         total = np.tile(self.base, (len(features), 1))
         _vote(
@@ -181,19 +182,20 @@ def _vote(
 
 
 def grown(estimator: Any, target: Ints | Floats) -> Trees:
-    """Take the trees out of an estimator of scikit-learn that has learned a target."""
+    """Return the trees of an estimator of scikit-learn that has learned a target.
+
+    Only documented attributes are read, so that other versions of it give the same.
+    """
     levels = getattr(estimator, "classes_", np.empty(0, np.int32)).astype(np.int32)
-    if hasattr(estimator, "estimators_"):
-        parts = [_of_forest(one.tree_) for one in estimator.estimators_]
-        column = np.zeros(len(parts), np.int32)
-        base, mean = np.zeros(max(len(levels), 1)), True
-        importances = np.asarray(estimator.feature_importances_, np.float64)
-    else:
-        base, mean = estimator._baseline_prediction.ravel(), False  # noqa: SLF001
-        each = [tree.nodes for round_ in estimator._predictors for tree in round_]  # noqa: SLF001
-        parts = [_of_boosting(nodes) for nodes in each]
+    parts = [_arrays(one.tree_) for one in np.ravel(estimator.estimators_)]
+    column, base = np.zeros(len(parts), np.int32), np.zeros(max(len(levels), 1))
+    boosted = hasattr(estimator, "init_")
+    if boosted:
+        base = _before_the_first_round(estimator)
         column = (np.arange(len(parts)) % len(base)).astype(np.int32)
-        importances = _gains(each)
+        for part in parts:
+            part["value"] = part["value"] * estimator.learning_rate
+            part["threshold"] = _for_unrounded(part["threshold"])
     sizes = [len(part["feature"]) for part in parts]
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -201,13 +203,13 @@ def grown(estimator: Any, target: Ints | Floats) -> Trees:
     for side in ("left", "right"):
         joined[side] = np.where(joined["feature"] != LEAF, joined[side] + shift, LEAF)
     return _trees(
-        mean=mean,
+        mean=not boosted,
         classes=levels,
         start=start,
         column=column,
         base=base,
         range=_range(target, levels),
-        importances=importances,
+        importances=np.asarray(estimator.feature_importances_, np.float64),
         **joined,
     )
 
@@ -241,7 +243,8 @@ def _range(target: Any, levels: Any) -> Floats:
     return np.array([0.0, 1.0] if len(levels) else [target.min(), target.max()])
 
 
-def _of_forest(tree: Any) -> dict[str, Any]:
+def _arrays(tree: Any) -> dict[str, Any]:
+    """Return the nodes of a tree of scikit-learn."""
     leaf = tree.children_left < 0
     return {
         "feature": np.where(leaf, LEAF, tree.feature),
@@ -252,21 +255,30 @@ def _of_forest(tree: Any) -> dict[str, Any]:
     }
 
 
-def _of_boosting(nodes: Any) -> dict[str, Any]:
-    leaf = nodes["is_leaf"] != 0
-    return {
-        "feature": np.where(leaf, LEAF, nodes["feature_idx"]),
-        "threshold": np.where(leaf, 0.0, nodes["num_threshold"]),
-        "left": nodes["left"].astype(np.int64),
-        "right": nodes["right"].astype(np.int64),
-        "value": nodes["value"],
-    }
+def _before_the_first_round(estimator: Any) -> Floats:
+    """Return what boosting starts from: the mean, or the logits of the shares of classes."""
+    from scipy.special import logit
+    from scipy.stats import gmean
+
+    shares = getattr(estimator.init_, "class_prior_", None)
+    if shares is None:
+        return np.asarray(estimator.init_.constant_, np.float64).ravel()
+    if len(shares) == 2:  # noqa: PLR2004
+        return np.asarray(logit(shares[1:]), np.float64)
+    return np.asarray(np.log(shares / gmean(shares)), np.float64)
 
 
-def _gains(trees: list[Any]) -> Floats:
-    """Give the share of each feature in what the splits of boosting gained."""
-    gain = np.zeros(len(FEATURES))
-    for nodes in trees:
-        inner = nodes[nodes["is_leaf"] == 0]
-        np.add.at(gain, inner["feature_idx"], inner["gain"])
-    return gain / gain.sum() if gain.sum() else gain
+def _for_unrounded(threshold: Floats) -> Floats:
+    """Return thresholds for features as they are, from those for features rounded to 32 bits.
+
+    Trees of scikit-learn compare rounded features, boosted models of ours never did: files of
+    before hold thresholds for features as they are, and so does every boosted model. Whatever
+    rounds to the last 32-bit number up to the threshold goes left: all up to the middle between
+    that number and the next, and the middle itself if it rounds down, to an even number.
+    """
+    last = threshold.astype(np.float32)
+    last = np.where(last > threshold, np.nextafter(last, np.float32(-np.inf)), last)
+    following = np.nextafter(last, np.float32(np.inf)).astype(np.float64)
+    middle = (last.astype(np.float64) + following) / 2
+    even = np.ascontiguousarray(last).view(np.uint32) % 2 == 0
+    return np.where(even, middle, np.nextafter(middle, -np.inf))

@@ -1,6 +1,7 @@
-"""Testing what was learned on people who were not learned from (section 5).
+"""Testing models on people whom they were not learned from (section 5).
 
-The paper's experiments: every attack and k, in one area, in another, and from each to the other.
+Cross-validation, a share that is held out, another area; and the paper's experiments, which are all
+of these for every attack and k.
 
 Table 2 has accuracy and F of 33 configurations in two areas, tested by cross-validation and by
 transfer both ways; table 3 the importance of features over all of them.
@@ -51,7 +52,7 @@ def cross_validate(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Scores | Values:
-    """Predict each fold of the people by what is learned from the other folds.
+    """Return scores of predicting each fold of the people by what is learned from the others.
 
     Folds are drawn at random, and have as equal shares of every class as can be.
 
@@ -66,7 +67,7 @@ def cross_validate(
     folds
         How many parts.
     seed
-        Makes it repeatable.
+        The same seed gives the same result.
     threads
         How many threads to use; all cores, unless given. The result is the same.
     progress
@@ -112,7 +113,7 @@ def hold_out(
     share: float = 0.3,
     seed: int = 0,
 ) -> Scores | Values:
-    """Predict a random share of the people by what is learned from the others.
+    """Return scores of predicting a random share of the people by what the others teach.
 
     Every class has the same share in both, as far as can be. The other parameters are those of
     `cross_validate`.
@@ -125,7 +126,10 @@ def hold_out(
     turns = np.floor(np.arange(len(order) + 1) * share)
     held[order[np.diff(turns) > 0]] = True
     if held.all() or not held.any():
-        raise InputError(f"{len(training)} people cannot be divided; take more, or another share")
+        raise InputError(
+            f"{len(training)} people are too few to hold out a share of {share}; give more people "
+            "or another share"
+        )
     target = _target(training, task)
     trees = fit(learner, task, training.features[~held], target[~held], seed)
     return scored(training, task, trees.tell(training.features[held]), held)
@@ -139,7 +143,7 @@ def transfer(
     *,
     seed: int = 0,
 ) -> Scores | Values:
-    """Predict the people of another area by what is learned in one.
+    """Return scores of predicting the people of another area by what is learned in one.
 
     `elsewhere` must be of the same attack and k.
     """
@@ -152,18 +156,20 @@ def transfer(
 def refuse_unlike(one: Training, other: Training) -> None:
     """Refuse training sets of different attacks, or in which things mean something else."""
     if (one.attack, one.k) != (other.attack, other.k):
-        raise ArgumentError(f"{one} and {other} are not of the same attack")
+        raise ArgumentError(f"{one} and {other} must be of the same attack and k")
     if one.settings != other.settings:
-        raise ArgumentError(f"{one} has settings {one.settings}, and the other {other.settings}")
+        raise ArgumentError(
+            f"{one} has settings {one.settings}, the other {other.settings}; they must be the same"
+        )
     if one.grid != other.grid:
         raise InputError(
-            f"one area has {one.grid}, the other {other.grid}; features and risk do not "
-            "mean the same in both"
+            f"one area has {one.grid}, the other {other.grid}; read both with the same cells, time "
+            "slots and places"
         )
 
 
 def baseline(training: Training, *, seed: int = 0) -> Scores:
-    """Guess classes at random, by the shares that they have; learn nothing from the features."""
+    """Return scores of guessing classes at random, by the shares that they have."""
     named("forest", seed=seed)
     rng = np.random.Generator(np.random.PCG64(seed))
     actual = training.levels
@@ -181,16 +187,18 @@ def folds_of(actual: Ints, folds: int, seed: int) -> Ints:
 def refuse_few(folds: int, people: int | None = None) -> None:
     """Refuse what is no number of folds, or more than there are people."""
     if not is_whole(folds) or folds < 2:  # noqa: PLR2004
-        raise ArgumentError(f"folds is {folds!r}; it is a whole number, and at least 2")
+        raise ArgumentError(f"folds must be an integer of at least 2, not {folds!r}")
     if people is not None and people < folds:
-        raise InputError(f"{people} people are too few for {folds} folds")
+        raise InputError(
+            f"{people} people are too few for {folds} folds; give more people or fewer folds"
+        )
 
 
 def refuse_share(share: float) -> None:
     """Refuse what is no share of people that could be held out."""
     number = isinstance(share, int | float | np.number) and not isinstance(share, bool)
     if not number or not 0 < share < 1:
-        raise ArgumentError(f"the share that is held out is {share!r}; it lies between 0 and 1")
+        raise ArgumentError(f"share must be a number between 0 and 1, exclusive, not {share!r}")
 
 
 def _dealt(actual: Ints, seed: int) -> Ints:
@@ -271,7 +279,7 @@ def experiments(
         If given, this share of the people is predicted by what is learned from the others, and
         there are no folds.
     seed
-        Makes it repeatable.
+        The same seed gives the same result.
     threads
         How many threads to use; all cores, unless given.
     progress
@@ -284,9 +292,9 @@ def experiments(
     """
     named(learner, task, seed)
     if len(areas) not in (1, 2):
-        raise ArgumentError(f"there are {len(areas)} areas; experiments take one or two")
+        raise ArgumentError(f"areas must be one or two, not {len(areas)}")
     if len({len(area) for area in areas}) > 1:
-        raise ArgumentError("the areas were not attacked in the same ways")
+        raise ArgumentError("both areas must have training sets of the same attacks and k")
     for sets in zip(*areas, strict=True):
         refuse_unlike(sets[0], sets[-1])
         if held_out is None:

@@ -2,8 +2,11 @@
 
 ::
 
-    Trajectories ──> glove (k-anonymity of whole trajectories) ──> Release
+    Trajectories ──> glove, Glove (k-anonymity of whole trajectories) ──> Release
     Trajectories ──> Filter, Cloak, Generalise, GeoI ──> Protected
+
+Both results are a `ProtectionResult`, which `incrowd.publish` takes. `MECHANISMS` has all of the
+mechanisms by name; `_mechanism` says how to add one.
 """
 
 from typing import TYPE_CHECKING
@@ -14,11 +17,15 @@ if TYPE_CHECKING:
     from incrowd.protect._generalisation import Cloak as Cloak
     from incrowd.protect._generalisation import Generalise as Generalise
     from incrowd.protect._geo_indistinguishability import GeoI as GeoI
-    from incrowd.protect._glove.api import Losses as Losses
-    from incrowd.protect._glove.api import Release as Release
+    from incrowd.protect._glove.api import Glove as Glove
     from incrowd.protect._glove.api import glove as glove
+    from incrowd.protect._glove.release import Losses as Losses
+    from incrowd.protect._glove.release import Release as Release
     from incrowd.protect._mechanism import Mechanism as Mechanism
     from incrowd.protect._mechanism import Protected as Protected
+    from incrowd.protect._mechanism import ProtectionResult as ProtectionResult
+    from incrowd.protect._mechanism import setting as setting
+    from incrowd.protect._registry import MECHANISMS as MECHANISMS
     from incrowd.protect._spatial_filtering import Filter as Filter
 
 __all__, __getattr__, __dir__ = lazy(
@@ -26,8 +33,10 @@ __all__, __getattr__, __dir__ = lazy(
     {
         "_generalisation": ["Cloak", "Generalise"],
         "_geo_indistinguishability": ["GeoI"],
-        "_glove.api": ["Losses", "Release", "glove"],
-        "_mechanism": ["Mechanism", "Protected"],
+        "_glove.api": ["Glove", "glove"],
+        "_glove.release": ["Losses", "Release"],
+        "_mechanism": ["Mechanism", "Protected", "ProtectionResult", "setting"],
+        "_registry": ["MECHANISMS"],
         "_spatial_filtering": ["Filter"],
     },
 )

@@ -1,48 +1,33 @@
-"""Uniform generalisation: everything on one coarser grid.
+"""Coarser positions and times: uniform generalisation, and temporal cloaking.
 
-Temporal cloaking: coarser times, or none.
-
-From boxes on the grid of the data to boxes on a coarser one, outward.
-
-A coarse step holds those cells (or slots) of the grid that *start* in it. Space is counted from the
-origin of the plane, time from 1970-01-01 UTC; so where slots of the data start at odd seconds, a
-coarse slot begins with the first of them that starts in it, and every slot is still in one.
+Both widen boxes outward to whole steps of a coarser grid, the same one for everybody, and make one
+of those that are equal then. How is in `_normalise`.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from incrowd._numba import kernel
-from incrowd.data._frame import Frame
-from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError
-from incrowd.protect._mechanism import LINKAGE, OTHERS, Changed, Mechanism
-from incrowd.protect._normalise import settle
+from incrowd.protect._mechanism import LINKAGE, OTHERS, Changed, Mechanism, setting
+
+if TYPE_CHECKING:
+    from incrowd.data._trajectories import Trajectories
 
 __all__ = [
     "SPANS",
     "Cloak",
     "Generalise",
     "checked",
-    "coarser_space",
-    "coarser_time",
 ]
 
 
-Ints = NDArray[np.int32]
-Pair = tuple[Ints, Ints]
-
-LOWEST, HIGHEST = -(2**31), 2**31 - 1
-LONGEST = 2**31
-"""Steps of more cells, or seconds, would hold everything that 32 bits can say."""
+SPANS = {"hour": 60, "day": 1440, "week": 10_080, "month": 43_200}
+"""Minutes of the spans that have a name; a month is 30 days."""
 
 
 def checked(value: float, what: str) -> float:
-    """Give a granularity as a number, and refuse what is none, whatever the data."""
+    """Return a granularity as a number; refuse what is none, whatever the data."""
     try:
         number = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
@@ -52,76 +37,11 @@ def checked(value: float, what: str) -> float:
     return number
 
 
-def coarser_time(start: Ints, end: Ints, frame: Frame, minutes: float) -> Pair:
-    """Widen times to slots of so many minutes.
-
-    Raises
-    ------
-    ArgumentError
-        If these are finer than the slots of the data, or no whole multiple of them.
-    """
-    step = _times(minutes * 60, frame.slot, f"{minutes:g} min", "slots", f"{_slot(frame)}")
-    return _snapped(start, end, frame.slot, frame.origin, step * frame.slot)
-
-
-def coarser_space(start: Ints, end: Ints, frame: Frame, metres: float) -> Pair:
-    """Widen one side of boxes to cells of so many metres.
-
-    Raises
-    ------
-    ArgumentError
-        If these are finer than the cells of the data, or no whole multiple of them.
-    """
-    step = _times(metres, frame.cell, f"{metres:g} m", "cells", f"{frame.cell:g} m")
-    return _snapped(start, end, 1, 0, step)
-
-
-def _slot(frame: Frame) -> str:
-    return f"{frame.slot // 60} min" if frame.slot % 60 == 0 else f"{frame.slot} s"
-
-
-def _times(wanted: float, unit: float, said: str, what: str, units: str) -> int:
-    """Give how many units of the grid a step has."""
-    ratio = wanted / unit
-    number = round(ratio)
-    if number < 1 or (ratio < 1 and not math.isclose(ratio, 1)):
-        raise ArgumentError(
-            f"{said} is finer than the data, whose {what} are {units}; nothing can be made finer"
-        )
-    if not math.isclose(number, ratio, rel_tol=1e-9):
-        raise ArgumentError(
-            f"{said} is no whole multiple of the {what} of the data, {units}; "
-            f"the nearest are {math.floor(ratio)} and {math.floor(ratio) + 1} {what}"
-        )
-    if wanted > LONGEST or number > LONGEST:
-        raise ArgumentError(f"{said} is more than a grid of 32-bit numbers can hold")
-    return number
-
-
-def _snapped(start: Ints, end: Ints, unit: int, shift: int, step: int) -> Pair:
-    new = np.empty(len(start), np.int32), np.empty(len(start), np.int32)
-    if not _snap(start, end, unit, shift, step, *new):
-        raise ArgumentError(
-            "boxes on so coarse a grid reach beyond what 32-bit numbers can say; choose a finer one"
-        )
-    return new
-
-
-@kernel
-def _snap(
-    start: Ints, end: Ints, unit: int, shift: int, step: int, new_start: Ints, new_end: Ints
-) -> bool:
-    """Widen every side; tell whether all of them fit into 32 bits."""
-    fit = True
-    for i in range(len(start)):
-        first = (start[i] * unit + shift) // step
-        last = ((end[i] - 1) * unit + shift) // step
-        # The first unit that starts in a step, rounding up.
-        low = -((shift - first * step) // unit)
-        high = -((shift - (last + 1) * step) // unit)
-        fit = fit and low >= LOWEST and high <= HIGHEST
-        new_start[i], new_end[i] = low, high
-    return fit
+def _span(text: str) -> float | None:
+    """Return the minutes of a span that was typed; None for all time."""
+    if text == "all":
+        return None
+    return checked(SPANS.get(text, text), "a slot in minutes")  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,15 +90,23 @@ class Generalise(Mechanism):
     1
     """
 
-    metres: float | None = None
-    minutes: float | None = None
+    metres: float | None = setting(
+        "Positions become cells of this side.", default=None, metavar="M", above=0
+    )
+    minutes: float | None = setting(
+        "Times become slots of this length.", default=None, metavar="MIN", above=0
+    )
 
     method: ClassVar[str] = "uniform generalisation"
     paper: ClassVar[str] = "GLOVE, 2021, section 5.3"
+    summary: ClassVar[str] = "blur positions and times to one coarser grid"
+    example: ClassVar[str] = "--metres 1000 or --minutes 60 or both"
 
     def __post_init__(self) -> None:
         if self.metres is None and self.minutes is None:
-            raise ArgumentError("say to how many metres, or minutes, or both, to generalise")
+            raise ArgumentError(
+                "uniform generalisation needs metres, minutes or both; neither is given"
+            )
         for name, what in (("metres", "a cell in metres"), ("minutes", "a slot in minutes")):
             value = getattr(self, name)
             if value is not None:
@@ -213,7 +141,9 @@ class Generalise(Mechanism):
             *OTHERS,
         )
 
-    def _change(self, data: Trajectories, threads: int | None) -> Changed:
+    def _change(self, data: "Trajectories", threads: int | None) -> Changed:
+        from incrowd.protect._normalise import coarser_space, coarser_time, sort_and_deduplicate
+
         x0, x1, y0, y1, t0, t1 = data.columns
         if self.metres is not None:
             x0, x1 = coarser_space(x0, x1, data.frame, self.metres)
@@ -221,11 +151,8 @@ class Generalise(Mechanism):
         if self.minutes is not None:
             t0, t1 = coarser_time(t0, t1, data.frame, self.minutes)
         columns = (x0, x1, y0, y1, t0, t1)
-        return settle(data, columns, keep_place=self.metres is None, threads=threads)
-
-
-SPANS = {"hour": 60, "day": 1440, "week": 10_080, "month": 43_200}
-"""Minutes of the spans that have a name; a month is 30 days."""
+        keep = self.metres is None
+        return sort_and_deduplicate(data, columns, keep_place=keep, threads=threads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,10 +200,19 @@ class Cloak(Mechanism):
     [(61, 131), (61, 131)]
     """
 
-    minutes: float | None
+    minutes: float | None = setting(
+        "Times become slots of so many minutes, or an hour, day, week, month (30 days); all: no "
+        "time is left.",
+        "--cloak",
+        metavar="MIN",
+        parse=_span,
+        takes=f"minutes above 0, or {', '.join(SPANS)}, or all",
+    )
 
     method: ClassVar[str] = "temporal cloaking"
     paper: ClassVar[str] = "multi-sensor uniqueness, 2016, section 3.5.2"
+    summary: ClassVar[str] = "blur times, leave positions as they are"
+    example: ClassVar[str] = "--cloak 60"
 
     def __post_init__(self) -> None:
         if self.minutes is not None:
@@ -317,10 +253,15 @@ class Cloak(Mechanism):
             *OTHERS,
         )
 
-    def _change(self, data: Trajectories, threads: int | None) -> Changed:
+    def _change(self, data: "Trajectories", threads: int | None) -> Changed:
+        import numpy as np
+
+        from incrowd.protect._normalise import coarser_time, sort_and_deduplicate
+
         x0, x1, y0, y1, t0, t1 = data.columns
         if self.minutes is not None:
             t0, t1 = coarser_time(t0, t1, data.frame, self.minutes)
         elif data.samples:
             t0, t1 = np.full_like(t0, t0.min()), np.full_like(t1, t1.max())
-        return settle(data, (x0, x1, y0, y1, t0, t1), keep_place=True, threads=threads)
+        columns = (x0, x1, y0, y1, t0, t1)
+        return sort_and_deduplicate(data, columns, keep_place=True, threads=threads)

@@ -1,45 +1,34 @@
-"""Geo-Indistinguishability: planar Laplace noise on every position."""
+"""Geo-Indistinguishability: planar Laplace noise on every position. How is in `_planar_laplace`."""
 
 import math
 import os
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
+from incrowd._arguments import whole
+from incrowd.errors import ArgumentError, PrivacyWarning
+from incrowd.protect._mechanism import OTHERS, Changed, Mechanism, setting
 
-from incrowd._arguments import is_whole
-from incrowd.data._frame import Floats, Frame
-from incrowd.data._trajectories import Trajectories
-from incrowd.errors import ArgumentError, PlaceError, PrivacyWarning
-from incrowd.protect._mechanism import OTHERS, Changed, Mechanism
-from incrowd.protect._normalise import settle
+if TYPE_CHECKING:
+    from incrowd.data._trajectories import Trajectories
 
 __all__ = [
     "LEVELS",
     "SEEDED",
+    "TRUE",
     "GeoI",
-    "laplace",
 ]
 
 
-Ints = NDArray[np.int32]
-Draw = Callable[[int], bytes]
-
 LEVELS = {"low": 0.01, "medium": 0.004, "high": 0.001}
 """How much noise: the epsilons of the paper, in 1/m."""
-BLOCK = 1 << 18
-"""For how many samples entropy is drawn at a time, which bounds the memory needed."""
-BITS = 53
-"""Numbers between 0 and 1 are drawn with as many bits as a double holds."""
-EDGE = 2**31 - 2
-"""Cells beyond cannot be published as 32-bit numbers."""
-FAR = 1e300
-"""No noise reaches further, so that nothing is infinite."""
-HALVINGS = 64
 TRUE, SEEDED = "drawn from the operating system's entropy", "seeded, not for release"
+
+
+def _typed(text: str) -> float:
+    """Return an epsilon that was typed, as a number or by its name."""
+    return _epsilon(text if text in LEVELS else float(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +103,31 @@ class GeoI(Mechanism):
     0
     """
 
-    epsilon: float
-    seed: int | None = field(default=None, repr=False)
+    epsilon: float = setting(
+        "How much noise every position gets, in 1/m: the smaller, the more. "
+        "low, medium, high are 0.01, 0.004, 0.001.",
+        metavar="E",
+        parse=_typed,
+        takes=f"a finite number above 0, in 1/m, or {', '.join(LEVELS)}",
+    )
+    seed: int | None = setting(
+        "For tests: noise that anybody can draw again; marked as not for release.",
+        "--noise-seed",
+        default=None,
+        shown=False,
+        metavar="N",
+        least=0,
+    )
 
     method: ClassVar[str] = "Geo-Indistinguishability"
     paper: ClassVar[str] = "Andrés et al., 2013; multi-sensor uniqueness, 2016, section 3.5.3"
+    summary: ClassVar[str] = "add noise to every position"
+    example: ClassVar[str] = "--epsilon 0.01 (in 1/m), or low, medium, high"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _epsilon(self.epsilon))
-        if self.seed is not None and not (is_whole(self.seed) and self.seed >= 0):
-            raise ArgumentError(f"a seed is a whole number from 0 on, not {self.seed!r}")
+        if self.seed is not None:
+            whole("seed", self.seed, 0)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -165,7 +169,12 @@ class GeoI(Mechanism):
             *OTHERS,
         )
 
-    def _change(self, data: Trajectories, threads: int | None) -> Changed:
+    def _change(self, data: "Trajectories", threads: int | None) -> Changed:
+        import numpy as np
+
+        from incrowd.protect._normalise import sort_and_deduplicate
+        from incrowd.protect._planar_laplace import add_noise, composition
+
         x0, x1, y0, y1, t0, t1 = data.columns
         wide = int(np.count_nonzero((x1 - x0 != 1) | (y1 - y0 != 1)))
         if wide:
@@ -179,114 +188,17 @@ class GeoI(Mechanism):
                 PrivacyWarning,
                 stacklevel=3,
             )
-        x, y, clamped = _moved(data, self.epsilon, self._draw())
+        # Looked up when it is called, and so is what a test puts in its place.
+        draw = os.urandom if self.seed is None else np.random.default_rng(self.seed).bytes
+        x, y, clamped = add_noise(data, self.epsilon, draw)
         columns = (x, x + np.int32(1), y, y + np.int32(1), t0, t1)
-        changed = settle(data, columns, keep_place=False, threads=threads)
+        changed = sort_and_deduplicate(data, columns, keep_place=False, threads=threads)
         return Changed(
             changed.trajectories,
             collapsed=changed.collapsed,
             more=(("samples_clamped", clamped),),
-            notes=_composition(data, self.epsilon),
+            notes=composition(data, self.epsilon),
         )
-
-    def _draw(self) -> Draw:
-        # Looked up when it is called, and so is what a test puts in its place.
-        return os.urandom if self.seed is None else np.random.default_rng(self.seed).bytes
-
-
-def laplace(number: int, epsilon: float, draw: Draw) -> tuple[Floats, Floats]:
-    """Draw planar Laplace noise, in metres east and north.
-
-    The radius is the sum of two exponential variables: Gamma(2, 1/epsilon).
-
-    Parameters
-    ----------
-    number
-        How many.
-    epsilon
-        In 1/m.
-    draw
-        Gives as many random bytes as it is asked for.
-    """
-    words = np.frombuffer(draw(24 * number), np.uint64).reshape(3, number) >> np.uint64(64 - BITS)
-    # From 2**-53 to 1, both included: the logarithm never sees 0.
-    one, two = ((word + np.uint64(1)) * 2.0**-BITS for word in words[:2])
-    with np.errstate(over="ignore"):
-        radius = np.minimum(-np.log(one * two) / epsilon, FAR)
-    angle = words[2] * (2 * math.pi * 2.0**-BITS)
-    return radius * np.cos(angle), radius * np.sin(angle)
-
-
-def _moved(data: Trajectories, epsilon: float, draw: Draw) -> tuple[Ints, Ints, int]:
-    """Give the cell of each sample after noise, and how many had to be moved back to the map."""
-    frame = data.frame
-    new = np.empty((2, data.samples), np.int32)
-    clamped = 0
-    if not data.samples:
-        return new[0], new[1], 0
-    box = [(int(old.min()), int(old.max())) for old in (data.x0, data.y0)]
-    for start in range(0, data.samples, BLOCK):
-        here = slice(start, start + BLOCK)
-        old = [side[here] for side in (data.x0, data.y0)]
-        noise = laplace(len(old[0]), epsilon, draw)
-        cells = [np.floor(a + 0.5 + b / frame.cell) for a, b in zip(old, noise, strict=True)]
-        kept = [np.clip(cell, -EDGE, EDGE - 1) for cell in cells]
-        # Where people were, the projection works, so that nothing would be moved there.
-        outside = np.zeros(len(kept[0]), np.bool_)
-        for cell, (low, high) in zip(kept, box, strict=True):
-            outside |= (cell < low) | (cell > high)
-        out = np.flatnonzero(outside)
-        if frame.crs is not None and len(out):
-            kept[0][out], kept[1][out] = _back(frame, kept[0][out], kept[1][out])
-        clamped += int(np.count_nonzero((kept[0] != cells[0]) | (kept[1] != cells[1])))
-        new[0, here], new[1, here] = kept
-    return new[0], new[1], clamped
-
-
-def _back(frame: Frame, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Move cells that have no degrees towards the origin of the plane until they have."""
-    lost = ~_on_earth(frame, x, y)
-    if not lost.any():
-        return x, y
-    px, py = x[lost], y[lost]
-    if not _on_earth(frame, np.zeros(1), np.zeros(1))[0]:
-        raise PlaceError(
-            "noise took a position off the projection, whose origin is off it as well; read the "
-            "data without naming a plane"
-        )
-    low, high = np.zeros(len(px)), np.ones(len(px))
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        fine = _on_earth(frame, np.floor(middle * px), np.floor(middle * py))
-        low, high = np.where(fine, middle, low), np.where(fine, high, middle)
-    x, y = x.copy(), y.copy()
-    x[lost], y[lost] = np.floor(low * px), np.floor(low * py)
-    return x, y
-
-
-def _on_earth(frame: Frame, x: Floats, y: Floats) -> NDArray[np.bool_]:
-    """Tell which cells have a centre that the projection gives back in degrees."""
-    lon, lat = frame.degrees(frame.metres(x + 0.5), frame.metres(y + 0.5))
-    return np.isfinite(lon) & np.isfinite(lat)
-
-
-def _composition(data: Trajectories, epsilon: float) -> tuple[str, ...]:
-    """Say what a trace costs under composition."""
-    lengths = data.lengths()
-    lengths = lengths[lengths > 0]
-    if not len(lengths):
-        return ()
-    middle, most = float(np.median(lengths)), int(lengths.max())
-    return (
-        (
-            f"whole traces: half of the people have {middle:,.0f} samples or more, the one with "
-            f"most {most:,}; under composition they cost {middle * epsilon:,.3g}/m and "
-            f"{most * epsilon:,.3g}/m. In words: of a single sample, places {1 / epsilon:,.0f} m "
-            "apart stay within a factor of 2.7; of a trace of that many samples, only traces that "
-            f"are within {1 / (middle * epsilon):.2g} m and {1 / (most * epsilon):.2g} m of each "
-            "other all the time"
-        ),
-    )
 
 
 def _epsilon(value: Any) -> float:

@@ -1,10 +1,19 @@
-"""After boxes were changed: in order again in each person, and equal ones one.
+"""Boxes that were changed: widened to a coarser grid, in order again, and equal ones made one.
+
+::
+
+    columns ──> coarser_space, coarser_time ──> sort_and_deduplicate ──> Changed
+
+A coarse step holds those cells (or slots) of the grid that *start* in it. Space is counted from the
+origin of the plane, time from 1970-01-01 UTC; so where slots of the data start at odd seconds, a
+coarse slot begins with the first of them that starts in it, and every slot is still in one.
 
 Samples that were in order in time mostly still are, so what is sorted are short runs: pieces of
 sixteen by insertion, and two neighbours are merged only where the later begins before the earlier
 ends. Equal boxes stay in the order of the input, and the first of them stays.
 """
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -14,23 +23,103 @@ from numpy.typing import NDArray
 from incrowd._numba import kernel, kernel_private
 from incrowd._parallel import cores, on_threads
 from incrowd.data._columns import Columns, frozen
+from incrowd.data._frame import Frame
 from incrowd.data._trajectories import Trajectories
+from incrowd.errors import ArgumentError
 from incrowd.protect._mechanism import Changed
 
 __all__ = [
-    "settle",
+    "coarser_space",
+    "coarser_time",
+    "sort_and_deduplicate",
 ]
 
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
+Pair = tuple[Ints, Ints]
 
+LOWEST, HIGHEST = -(2**31), 2**31 - 1
+LONGEST = 2**31
+"""Steps of more cells, or seconds, would hold everything that 32 bits can say."""
 RUN = 16
 BLOCK = 1 << 20
 """How many samples are sorted at a time, about."""
 
 
-def settle(
+def coarser_time(start: Ints, end: Ints, frame: Frame, minutes: float) -> Pair:
+    """Widen times to slots of so many minutes.
+
+    Raises
+    ------
+    ArgumentError
+        If these are finer than the slots of the data, or no whole multiple of them.
+    """
+    step = _times(minutes * 60, frame.slot, f"{minutes:g} min", "slots", f"{_slot(frame)}")
+    return _snapped(start, end, frame.slot, frame.origin, step * frame.slot)
+
+
+def coarser_space(start: Ints, end: Ints, frame: Frame, metres: float) -> Pair:
+    """Widen one side of boxes to cells of so many metres.
+
+    Raises
+    ------
+    ArgumentError
+        If these are finer than the cells of the data, or no whole multiple of them.
+    """
+    step = _times(metres, frame.cell, f"{metres:g} m", "cells", f"{frame.cell:g} m")
+    return _snapped(start, end, 1, 0, step)
+
+
+def _slot(frame: Frame) -> str:
+    return f"{frame.slot // 60} min" if frame.slot % 60 == 0 else f"{frame.slot} s"
+
+
+def _times(wanted: float, unit: float, said: str, what: str, units: str) -> int:
+    """Give how many units of the grid a step has."""
+    ratio = wanted / unit
+    number = round(ratio)
+    if number < 1 or (ratio < 1 and not math.isclose(ratio, 1)):
+        raise ArgumentError(
+            f"{said} is finer than the data, whose {what} are {units}; nothing can be made finer"
+        )
+    if not math.isclose(number, ratio, rel_tol=1e-9):
+        raise ArgumentError(
+            f"{said} is no whole multiple of the {what} of the data, {units}; "
+            f"the nearest are {math.floor(ratio)} and {math.floor(ratio) + 1} {what}"
+        )
+    if wanted > LONGEST or number > LONGEST:
+        raise ArgumentError(f"{said} is more than a grid of 32-bit numbers can hold")
+    return number
+
+
+def _snapped(start: Ints, end: Ints, unit: int, shift: int, step: int) -> Pair:
+    new = np.empty(len(start), np.int32), np.empty(len(start), np.int32)
+    if not _snap(start, end, unit, shift, step, *new):
+        raise ArgumentError(
+            "boxes on so coarse a grid reach beyond what 32-bit numbers can say; choose a finer one"
+        )
+    return new
+
+
+@kernel
+def _snap(
+    start: Ints, end: Ints, unit: int, shift: int, step: int, new_start: Ints, new_end: Ints
+) -> bool:
+    """Widen every side; tell whether all of them fit into 32 bits."""
+    fit = True
+    for i in range(len(start)):
+        first = (start[i] * unit + shift) // step
+        last = ((end[i] - 1) * unit + shift) // step
+        # The first unit that starts in a step, rounding up.
+        low = -((shift - first * step) // unit)
+        high = -((shift - (last + 1) * step) // unit)
+        fit = fit and low >= LOWEST and high <= HIGHEST
+        new_start[i], new_end[i] = low, high
+    return fit
+
+
+def sort_and_deduplicate(
     data: Trajectories, columns: Columns, *, keep_place: bool, threads: int | None = None
 ) -> Changed:
     """Give the people of `data` with other boxes, sample for sample, in order and without repeats.

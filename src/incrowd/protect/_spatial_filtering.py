@@ -1,27 +1,17 @@
-"""Spatial filtering: places that few people visit go."""
+"""Spatial filtering: samples at places that few people visit go. How is in `_rare_places`."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
+from incrowd._arguments import whole
+from incrowd.protect._mechanism import LINKAGE, OTHERS, Changed, Mechanism, setting
 
-from incrowd._arguments import is_whole
-from incrowd._numba import kernel
-from incrowd.data._trajectories import Trajectories
-from incrowd.data._visits import is_named
-from incrowd.errors import ArgumentError
-from incrowd.protect._mechanism import LINKAGE, OTHERS, Changed, Mechanism
+if TYPE_CHECKING:
+    from incrowd.data._trajectories import Trajectories
 
 __all__ = [
     "Filter",
 ]
-
-
-Longs = NDArray[np.int64]
-
-ROOM, SMALL = 4, 1 << 20
-"""Codes are used as they are where they span at most so many times the samples, and so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +56,17 @@ class Filter(Mechanism):
     (1, 1)
     """
 
-    at_most: int
+    at_most: int = setting(
+        "Samples at places that at most N people visited go.", metavar="N", least=1
+    )
 
     method: ClassVar[str] = "spatial filtering"
     paper: ClassVar[str] = "multi-sensor uniqueness, 2016, section 3.5.1"
+    summary: ClassVar[str] = "drop samples at places that few people visit"
+    example: ClassVar[str] = "--at-most 3"
 
     def __post_init__(self) -> None:
-        value = self.at_most
-        if not is_whole(value) or value < 1:
-            raise ArgumentError(
-                f"at_most must be a whole number of people of at least 1, not {value!r}"
-            )
-        object.__setattr__(self, "at_most", int(value))
+        object.__setattr__(self, "at_most", whole("at_most", self.at_most, 1))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -107,94 +96,14 @@ class Filter(Mechanism):
             *OTHERS,
         )
 
-    def _change(self, data: Trajectories, threads: int | None) -> Changed:  # noqa: ARG002
-        named = is_named(data)
-        keep, gone = np.ones(data.samples, np.bool_), 0
-        if data.place is not None and named.any():
-            rare, gone = _rare(*_dense([data.place]), data.offsets, data.crowd, self.at_most, named)
-            keep = ~rare
-        # What is published are rectangles, not names, so that these must not be rare either.
-        offsets = _kept(keep, data.offsets)
-        sides = [side[keep] for side in (data.x0, data.y0, data.x1 - data.x0, data.y1 - data.y0)]
-        rare, more = _rare(*_dense(sides), offsets, data.crowd, self.at_most)
-        keep[np.flatnonzero(keep)[rare]] = False
-        made = Trajectories(
-            tuple(column[keep] for column in data.columns),
-            _kept(keep, data.offsets),
-            data.frame,
-            people=data.people,
-            crowd=data.crowd,
-            place=None if data.place is None else data.place[keep],
-            places=data.places,
-            reading=data.reading,
-        )
-        what = "places named in the data, and cells" if named.any() else "cells"
+    def _change(self, data: "Trajectories", threads: int | None) -> Changed:  # noqa: ARG002
+        from incrowd.protect._rare_places import without_rare_places
+
+        made, filtered, named = without_rare_places(data, self.at_most)
+        what = "places named in the data, and cells" if named else "cells"
         return Changed(
             made,
             suppressed=data.samples - made.samples,
-            more=(("places_filtered", gone + more),),
+            more=(("places_filtered", filtered),),
             settings=(("places", what),),
         )
-
-
-def _kept(keep: NDArray[np.bool_], offsets: Longs) -> Longs:
-    """Give where each person's samples start once others are gone."""
-    cut: Longs = np.concatenate([[0], np.cumsum(keep)])[offsets]
-    return cut
-
-
-def _rare(
-    code: Longs,
-    number: int,
-    offsets: Longs,
-    crowd: NDArray[np.int32],
-    at_most: int,
-    counted: NDArray[np.bool_] | None = None,
-) -> tuple[NDArray[np.bool_], int]:
-    """Tell which samples are at places of few people, and how many such places there are."""
-    people = _visitors(code, offsets, crowd, number)
-    rare = (people <= at_most)[code]
-    if counted is not None:
-        rare &= counted
-    return rare, len(np.unique(code[rare]))
-
-
-def _dense(columns: list[NDArray[Any]]) -> tuple[Longs, int]:
-    """Give one number for each combination of values, and how many numbers there may be.
-
-    Most datasets cover an area of which cells are a small number; then nothing is sorted.
-    """
-    samples = len(columns[0])
-    code, number = np.zeros(samples, np.int64), 1
-    for column in columns if samples else ():
-        low = int(column.min())
-        span = int(column.max()) - low + 1
-        if span == 1:
-            continue
-        if number * span > ROOM * samples + SMALL:
-            found, code = np.unique(code, return_inverse=True)
-            number = len(found)
-            values, column = np.unique(column, return_inverse=True)  # noqa: PLW2901
-            low, span = 0, len(values)
-        # At most as many of each as there are samples, so 64 bits hold the product.
-        code *= span
-        code += column
-        code -= low
-        number *= span
-    if number > ROOM * samples + SMALL:
-        found, code = np.unique(code, return_inverse=True)
-        number = len(found)
-    return code, number
-
-
-@kernel
-def _visitors(code: Longs, offsets: Longs, crowd: NDArray[np.int32], number: int) -> Longs:
-    """Count the different people at each place."""
-    people = np.zeros(number, np.int64)
-    last = np.full(number, -1, np.int32)
-    for person in range(len(offsets) - 1):
-        for i in range(offsets[person], offsets[person + 1]):
-            if last[code[i]] != person:
-                last[code[i]] = person
-                people[code[i]] += crowd[person]
-    return people

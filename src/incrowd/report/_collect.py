@@ -1,22 +1,22 @@
-"""What a report looks at: a release, beside its original if that is there.
+"""What a report is made from: a release, beside its original if that is there, as `Numbers`.
 
-How exposed people are, before and after: the k-gap, uniqueness, the nine attacks.
+::
+
+    manifest ─────────────> how it was made, what was lost, how large it is
+    release, original ────> how exposed people were and are: k-gap, uniqueness, attacks
+                      ────> what is left: accuracy and utility
+    release ──────────────> a few published records
 
 Everything is told of all people together. Attacks are exact for those who are attacked, who are
-drawn at random where there are many; the crowd in which they hide is always everybody.
-
-What may be drawn of people: published records only, and few of them.
-
-A published record is what everybody gets who gets the release, and stands for a whole crowd. The
-ones drawn are those in the middle: as wide and as long as most.
-
-What a release says about itself, as a report repeats it.
+drawn at random where there are many; the crowd in which they hide is always everybody. Of single
+records only published ones are shown: everybody has these who has the release, and each stands for
+a whole crowd.
 """
 
 import datetime as dt
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,32 +25,51 @@ import polars as pl
 
 import incrowd
 from incrowd._numba import Floats
-from incrowd._progress import Steps
+from incrowd._progress import Progress, Stages
+from incrowd.attack import ATTACKS
 from incrowd.data._frame import Frame
 from incrowd.data._manifest import PAGE, Manifest
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ColumnError
 from incrowd.evaluate._comparison import BeforeAfter, load_rows, of_files, published_as_trajectories
 from incrowd.evaluate._utility.accuracy import COARSE, accuracy, sizes_of, tallied
-from incrowd.evaluate._utility.summary import utility
+from incrowd.evaluate._utility.summary import Persons, utility
 from incrowd.measure._uniqueness.estimate import interval
 from incrowd.report._disclosure import area_of, days_of, without_tails
+from incrowd.report._numbers import (
+    Attacked,
+    Box,
+    Exposure,
+    ExposureBefore,
+    KGap,
+    KGapParts,
+    MadeWith,
+    Method,
+    Numbers,
+    OriginalData,
+    Precision,
+    PublishedRecord,
+    Risk,
+    Sizes,
+    Unique,
+)
 
 if TYPE_CHECKING:
     from incrowd.data._visits import Visits
-    from incrowd.evaluate._verify.result import Verification
+    from incrowd.evaluate._utility.summary import Utility
     from incrowd.measure._stretch.definition import Stretch
 
 __all__ = [
-    "ATTACKS",
     "KINDS",
     "POINTS",
-    "Once",
+    "STAGES",
+    "Options",
+    "ReadOnce",
     "attacked",
-    "drawn",
+    "collect_numbers",
     "gaps_in",
-    "looked_at",
     "made_with",
+    "sample_records",
     "settings_in",
     "sizes_in",
     "spread_of",
@@ -60,30 +79,89 @@ __all__ = [
 
 KINDS = {"spatio_temporal": "places and hours", "spatial": "places", "temporal": "hours"}
 POINTS = (1, 2, 3, 4, 6, 8, 10)
-ATTACKS = (
-    "location",
-    "location_sequence",
-    "visit",
-    "frequent_location",
-    "frequent_location_sequence",
-    "frequency",
-    "home_work",
-    "proportion",
-    "probability",
-)
 KNOWN = 4
 """How many points an attacker knows."""
 TARGETS = 500
 """How many people are attacked, drawn at random; all, if there are fewer."""
-STEPS = 50
+CURVE_STEPS = 50
+"""At how many equal steps a distribution is told."""
 BEYOND = 10
 """How many people the end of a distribution leaves out, at least."""
-Progress = Callable[[int, int], None]
+RECORDS, DAYS, MOST = 3, 3, 150
+"""How many published records are drawn, of how many days, and how many boxes of each at most."""
+DAY = 86_400
+LEAST = 10
+"""Groups of fewer people than this, or than k, are not shown."""
+STAGES = ("verifying", "reading", "k-gap", "exposure before", "exposure after", "what is left")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What may be chosen: how many people are attacked, the seed of draws, threads."""
+
+    targets: int = TARGETS
+    seed: int = 0
+    threads: int | None = None
+
+
+class ReadOnce:
+    """Reads the original once, however often it is asked for."""
+
+    def __init__(self, source: Trajectories | Callable[[Frame], Trajectories] | None) -> None:
+        self.source, self._data = source, source if isinstance(source, Trajectories) else None
+
+    def __call__(self, frame: Frame) -> Trajectories:
+        """Give the original, on a grid."""
+        if self._data is None:
+            assert callable(self.source)  # noqa: S101  it is data, or reads it
+            self._data = self.source(frame)
+        return self._data
+
+
+def collect_numbers(
+    numbers: Numbers,
+    folder: Path,
+    manifest: Manifest,
+    read: ReadOnce,
+    record: Any,
+    gaps: pl.DataFrame | None,
+    stages: Stages,
+    options: Options,
+) -> Numbers:
+    """Add to what the manifest and the verifier say everything that is measured of the rows."""
+    stages.begin("reading")
+    k = numbers.verification.k
+    least = max(LEAST, k or 1)
+    pair, before, sizes = None, None, numbers.sizes
+    if read.source is None:
+        after = published_as_trajectories(load_rows(folder, manifest))
+    else:
+        pair = of_files(folder, read, record)
+        after = pair.after
+        before = _before(pair.before, gaps, stages, options, least)
+        sizes = sizes_in(manifest, int(after.crowd.sum()), len(pair.before))
+    stages.begin("exposure after")
+    exposed = Exposure(*_exposure(after, options))
+    stages.begin("what is left")
+    precise, useful = _left(pair, after, numbers.given.tz, least, options.threads)
+    if before is not None and before.data is not None and useful is not None:
+        area = area_of(useful.together.map)
+        before = replace(before, data=replace(before.data, area_km2=area))
+    crowds = int(after.crowd.min()) > 1
+    return replace(
+        numbers,
+        sizes=sizes,
+        before=before,
+        after=exposed,
+        accuracy=precise,
+        utility=useful,
+        drawn=sample_records(after, least=max(2, k or 2)) if crowds else (),
+    )
 
 
 def gaps_in(
-    table: "pl.DataFrame", data: "Trajectories", stretch: "Stretch", k: int | None = None
-) -> dict[str, Any]:
+    table: pl.DataFrame, data: Trajectories, stretch: "Stretch", k: int | None = None
+) -> KGap:
     """Tell how the k-gaps of people are spread, from a table of `incrowd.k_gap`.
 
     No figure is that of one of the last: the distribution ends where 99 % of people are below, or
@@ -94,8 +172,6 @@ def gaps_in(
     ColumnError
         If the table is none of k-gaps, or not of this data.
     """
-    import polars as pl
-
     if "k_gap" not in table.columns:
         raise ColumnError(
             "the table of k-gaps has no column 'k_gap'; incrowd measure -o writes one"
@@ -112,40 +188,41 @@ def gaps_in(
     if "user" in table.columns and not _alike(table["user"], data.people):
         raise ColumnError("the table of k-gaps names other people; it is of other data")
     gap = table["k_gap"].to_numpy()
-    found: dict[str, Any] = {
-        "k": 2 if k is None else k,
-        "people": len(gap),
-        "spread": spread_of(gap),
-        "hidden_already": float((gap == 0).mean()),
-        "curve": _curve(gap),
-    }
+    parts = None
     if {"spatial", "temporal"} <= set(table.columns):
         space, time = (table[name].to_numpy() for name in ("spatial", "temporal"))
         both = stretch.space_weight + stretch.time_weight
         km = both / max(stretch.space_weight, 1) * stretch.max_space * data.frame.cell / 1000
         minutes = both / max(stretch.time_weight, 1) * stretch.max_time * data.frame.slot / 60
-        found["time_above_space"] = float((time > space).mean())
-        found["median_km"] = float(np.median(space)) * km
-        found["median_minutes"] = float(np.median(time)) * minutes
-    return found
+        parts = KGapParts(
+            time_above_space=float((time > space).mean()),
+            median_km=float(np.median(space)) * km,
+            median_minutes=float(np.median(time)) * minutes,
+        )
+    return KGap(
+        k=2 if k is None else k,
+        people=len(gap),
+        spread=spread_of(gap),
+        hidden_already=float((gap == 0).mean()),
+        curve=_curve(gap),
+        parts=parts,
+    )
 
 
-def _alike(some: "pl.Series", others: "pl.Series") -> bool:
+def _alike(some: pl.Series, others: pl.Series) -> bool:
     """Tell whether two series name the same people; as text, for a CSV file has nothing else."""
-    import polars as pl
-
     names = (series.cast(pl.String).sort() for series in (some, others))
     return next(names).equals(next(names))
 
 
-def _curve(values: Floats) -> list[dict[str, float]]:
+def _curve(values: Floats) -> tuple[tuple[float, float], ...]:
     """Give the distribution at equal steps, up to what 99 % of people do not exceed, or less."""
     beyond = max(len(values) // 100, min(BEYOND, len(values) // 10))
     ordered = np.sort(values)
     end = float(ordered[len(values) - 1 - beyond]) or 1.0
-    at = np.linspace(0, end, STEPS + 1)
+    at = np.linspace(0, end, CURVE_STEPS + 1)
     share = np.searchsorted(ordered, at, side="right") / len(values)
-    return [{"gap": float(x), "share": float(y)} for x, y in zip(at, share, strict=True)]
+    return tuple(zip(at.tolist(), share.tolist(), strict=True))
 
 
 def spread_of(values: Floats) -> dict[str, float]:
@@ -157,26 +234,23 @@ def spread_of(values: Floats) -> dict[str, float]:
 
 def unique(
     visits: "Visits", slots: int, *, draws: int = 2500, seed: int = 0, threads: int | None = None
-) -> list[dict[str, Any]]:
+) -> tuple[Unique, ...]:
     """Tell which share of random points is one person's alone, by their number and kind.
 
     `slots` of the data's clock make an hour.
     """
-    import incrowd
-
-    rows: list[dict[str, Any]] = []
+    rows: list[Unique] = []
     for kind in KINDS:
         found = incrowd.uniqueness(
             visits, POINTS, kind=kind, precision=slots, met=1, draws=draws, seed=seed,
             threads=threads,
         )  # fmt: skip
-        told = ("points", "share", "low", "high")
         rows += [
-            {"kind": kind} | {name: row[name] for name in told}
+            Unique(kind, row["points"], row["share"], row["low"], row["high"])
             for row in found.table.iter_rows(named=True)
             if row["share"] is not None
         ]
-    return rows
+    return tuple(rows)
 
 
 def attacked(
@@ -188,21 +262,20 @@ def attacked(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> dict[str, Any]:
-    """Attack people in nine ways; tell which share is left with nobody else.
+) -> Risk:
+    """Run all attacks of the registry; return which share of people is uniquely re-identified.
 
     Times are known to the hour. Where people were drawn, `low` and `high` enclose the share in all
     (Wilson, 95 %).
     """
-    import incrowd
-
     rng = np.random.default_rng(seed)
     number = min(targets, len(visits))
     who = np.sort(rng.choice(len(visits), number, replace=False))
     people = visits.people.gather(who)
     table = incrowd.risk(
-        visits, ATTACKS, known, targets=people, precision=slots, threads=threads, progress=progress
-    )
+        visits, list(ATTACKS), known, targets=people, precision=slots, threads=threads,
+        progress=progress,
+    )  # fmt: skip
     rows = []
     for attack in ATTACKS:
         risk = table.filter(table["attack"] == attack)["risk"].to_numpy()
@@ -210,53 +283,47 @@ def attacked(
         share = alone / number
         low, high = (share, share) if number == len(visits) else interval(alone, number)
         rows.append(
-            {
-                "attack": attack,
-                "told_apart": share,
-                "low": min(low, share),  # rounding takes it beyond where nobody or everybody is
-                "high": max(high, share),
-                "mean_risk": float(risk.mean()),
-                "highest_risk": float(risk.max()),
-            }
+            Attacked(
+                attack=attack,
+                told_apart=share,
+                low=min(low, share),  # rounding takes it beyond where nobody or everybody is
+                high=max(high, share),
+                mean_risk=float(risk.mean()),
+                highest_risk=float(risk.max()),
+            )
         )
-    return {"known": known, "attacked": number, "people": len(visits), "attacks": rows}
+    return Risk(known, number, len(visits), tuple(rows))
 
 
-RECORDS = 3
-DAYS = 3
-MOST = 150
-"""Boxes drawn of a record, at most."""
-DAY = 86_400
+def sample_records(published: Trajectories, *, least: int) -> tuple[PublishedRecord, ...]:
+    """Return a few published records as boxes: kilometres from the record's corner, hours.
 
-
-def drawn(published: "Trajectories", *, least: int) -> list[dict[str, Any]]:
-    """Give a few published records as boxes: kilometres from the record's corner, hours.
-
-    Only records that `least` people share are drawn, and only their first days. Positions count
+    Only records that `least` people share are taken, those in the middle (as wide and as long as
+    most), and only their first days. Positions count
     from the south-west corner of each record, times from the midnight (UTC) before its first box.
 
     Examples
     --------
     >>> import incrowd
-    >>> from incrowd.report._collect import drawn
+    >>> from incrowd.report._collect import sample_records
     >>> city = incrowd.synthesize("city", users=20, seed=7)
-    >>> found = drawn(incrowd.glove(city, k=2).trajectories, least=2)
-    >>> len(found), sorted(found[0]["boxes"][0])
-    (3, ['east', 'east_to', 'hour', 'hour_to', 'north', 'north_to'])
+    >>> found = sample_records(incrowd.glove(city, k=2).trajectories, least=2)
+    >>> len(found), found[0].crowd, found[0].boxes[0].hour < 24
+    (3, 2, True)
     """
     crowds = np.flatnonzero((published.crowd >= least) & (published.lengths() > 1))
     if not len(crowds):
-        return []
+        return ()
     wide = np.maximum(published.x1 - published.x0, published.y1 - published.y0)
     owner = np.repeat(np.arange(len(published)), published.lengths())
     width = np.bincount(owner, wide, len(published)) / np.maximum(published.lengths(), 1)
     middle = crowds[np.argsort(width[crowds], kind="stable")]
     at = np.linspace(0, 1, RECORDS + 2)[1:-1] * (len(middle) - 1)
     chosen = dict.fromkeys(int(middle[round(index)]) for index in at)
-    return [_record(published, index) for index in chosen]
+    return tuple(_record(published, index) for index in chosen)
 
 
-def _record(published: "Trajectories", index: int) -> dict[str, Any]:
+def _record(published: Trajectories, index: int) -> PublishedRecord:
     frame, record = published.frame, published[index]
     start = int(record.t0[0]) * frame.slot + frame.origin
     midnight = start - start % DAY
@@ -265,44 +332,43 @@ def _record(published: "Trajectories", index: int) -> dict[str, Any]:
     kept = np.flatnonzero(hour < DAYS * 24)[:MOST]
     km = frame.cell / 1000
     west, south = int(record.x0[kept].min()), int(record.y0[kept].min())
-    columns = {
-        "east": (record.x0[kept] - west) * km,
-        "east_to": (record.x1[kept] - west) * km,
-        "north": (record.y0[kept] - south) * km,
-        "north_to": (record.y1[kept] - south) * km,
-        "hour": hour[kept],
-        "hour_to": end[kept],
-    }
-    boxes = [
-        {name: round(float(column[i]), 3) for name, column in columns.items()}
-        for i in range(len(kept))
-    ]
-    return {"crowd": int(record.crowd), "boxes": boxes}
+    columns = (
+        (record.x0[kept] - west) * km,
+        (record.x1[kept] - west) * km,
+        (record.y0[kept] - south) * km,
+        (record.y1[kept] - south) * km,
+        hour[kept],
+        end[kept],
+    )
+    rows = zip(*columns, strict=True)
+    boxes = (Box(*(round(float(value), 3) for value in row)) for row in rows)
+    return PublishedRecord(int(record.crowd), tuple(boxes))
 
 
-def made_with(manifest: Manifest) -> dict[str, Any]:
+def made_with(manifest: Manifest) -> MadeWith:
     """Say with what the report was made, and of what."""
-    files = {name: _mapping(known) for name, known in manifest.files.items() if name != PAGE}
-    return {
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
-        "incrowd": incrowd.__version__,
-        "python": platform.python_version(),
-        "release_made_with": manifest.incrowd,
-        "files": files,
-    }
+    return MadeWith(
+        date=dt.datetime.now(dt.UTC).date().isoformat(),
+        incrowd=incrowd.__version__,
+        python=platform.python_version(),
+        release_made_with=manifest.incrowd,
+        files={name: _mapping(known) for name, known in manifest.files.items() if name != PAGE},
+    )
 
 
-def settings_in(manifest: Manifest) -> dict[str, Any]:
+def settings_in(manifest: Manifest) -> Method:
     """Say how the release was made, and what was lost."""
-    return {
-        "method": manifest.method,
-        "settings": _mapping(manifest.settings),
-        "frame": _mapping(manifest.frame),
-        "losses": _mapping(manifest.losses),
-        "names": manifest.names,
-        "holds_against": _texts(manifest.holds_against),
-        "fails_against": _texts(manifest.fails_against),
-    }
+    return Method(
+        method=manifest.method,
+        settings=_mapping(manifest.settings),
+        frame=_mapping(manifest.frame),
+        losses=_mapping(manifest.losses),
+        names=manifest.names,
+        holds_against=_texts(manifest.holds_against),
+        fails_against=_texts(manifest.fails_against),
+        guarantee=manifest.guarantee,
+        explanation=_texts(manifest.explanation),
+    )
 
 
 def _mapping(value: Any) -> dict[str, Any]:
@@ -310,131 +376,85 @@ def _mapping(value: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, Mapping) else {}
 
 
-def _texts(values: Any) -> list[str]:
-    return [str(value) for value in values] if isinstance(values, list | tuple) else []
+def _texts(values: Any) -> tuple[str, ...]:
+    return tuple(map(str, values)) if isinstance(values, list | tuple) else ()
 
 
-def sizes_in(
-    manifest: Manifest, published: int | None = None, people: int | None = None
-) -> dict[str, Any]:
+def sizes_in(manifest: Manifest, published: int | None = None, people: int | None = None) -> Sizes:
     """Give the sizes of the release, and which share of people is not in it."""
-    sizes = _mapping(manifest.sizes)
-    if published is not None and people:
-        sizes["original_people"] = people
-        sizes["dropped_share"] = max(0.0, 1 - published / people)
-    return sizes
-
-
-LEAST = 10
-"""Groups of fewer people than this, or than k, are not shown."""
-
-
-class Once:
-    """Reads the original once, however often it is asked for."""
-
-    def __init__(self, source: Trajectories | Callable[[Frame], Trajectories] | None) -> None:
-        self.source, self._data = source, source if isinstance(source, Trajectories) else None
-
-    def __call__(self, frame: Frame) -> Trajectories:
-        """Give the original, on a grid."""
-        if self._data is None:
-            assert callable(self.source)  # noqa: S101  it is data, or reads it
-            self._data = self.source(frame)
-        return self._data
-
-
-def looked_at(
-    folder: Path,
-    manifest: Manifest,
-    proof: "Verification",
-    read: Once,
-    record: Any,
-    gaps: Any,
-    tz: str,
-    tell: Steps,
-    how: dict[str, Any],
-) -> dict[str, Any]:
-    """Look at a release whose rows can be read, beside its original if that is there."""
-    tell("reading")
-    found: dict[str, Any] = {}
-    least = max(LEAST, proof.k or 1)
-    if read.source is None:
-        published = load_rows(folder, manifest)
-        pair, after = None, published_as_trajectories(published)
-    else:
-        pair = of_files(folder, read, record)
-        after = pair.after
-        found["before"] = _before(pair.before, gaps, tell, how, least)
-        found["sizes"] = sizes_in(manifest, int(after.crowd.sum()), len(pair.before))
-    tell("exposure after")
-    found["after"] = _exposure(after, how)
-    tell("what is left")
-    found |= _left(pair, after, tz, least, how["threads"])
-    if pair is not None:
-        found["before"]["data"]["area_km2"] = area_of(found["utility"]["together"]["map"])
-    smallest = int(after.crowd.min())
-    found["drawn"] = drawn(after, least=max(2, proof.k or 2)) if smallest > 1 else []
-    return found
+    stated = _mapping(manifest.sizes)
+    if published is None or not people:
+        return Sizes(stated)
+    return Sizes(stated, people, max(0.0, 1 - published / people))
 
 
 def _before(
     data: Trajectories,
     gaps: pl.DataFrame | None,
-    tell: Steps,
-    how: dict[str, Any],
+    stages: Stages,
+    options: Options,
     least: int,
-) -> dict[str, Any]:
+) -> ExposureBefore:
     """Tell how exposed people were."""
-    tell("k-gap")
-    stretch = incrowd.Stretch()
+    stages.begin("k-gap")
     if gaps is None and len(data) > 1:
-        gaps = incrowd.k_gap(data, 2, threads=how["threads"], progress=tell.within)
-    tell("exposure before")
+        gaps = incrowd.k_gap(data, 2, threads=options.threads, progress=stages.within)
+    stages.begin("exposure before")
     about = incrowd.describe(data)
-    return {
-        "data": {
-            "people": about.people,
-            "samples": about.samples,
-            **days_of(data, least),
-            "cell_m": about.cell_m,
-            "slot_s": about.slot_s,
-            "samples_a_person": about.samples_a_person.median,
-            "gyration_km": about.gyration_km.median,
-        },
-        "k_gap": None if gaps is None else gaps_in(gaps, data, stretch),
-        **_exposure(data, how, tell.within),
-    }
+    original = OriginalData(
+        people=about.people,
+        samples=about.samples,
+        **days_of(data, least),
+        cell_m=about.cell_m,
+        slot_s=about.slot_s,
+        samples_a_person=about.samples_a_person.median,
+        gyration_km=about.gyration_km.median,
+    )
+    gap = None if gaps is None else gaps_in(gaps, data, incrowd.Stretch())
+    uniqueness, risk = _exposure(data, options, stages.within)
+    return ExposureBefore(uniqueness, risk, original, gap)
 
 
 def _exposure(
-    data: Trajectories, how: dict[str, Any], progress: Callable[..., None] | None = None
-) -> dict[str, Any]:
+    data: Trajectories, options: Options, progress: Progress | None = None
+) -> tuple[tuple[Unique, ...], Risk]:
     """Tell how unique people are, and what attacks find."""
     seen, slots = incrowd.visits(data), max(1, 3600 // data.frame.slot)
-    common = {"seed": how["seed"], "threads": how["threads"]}
-    return {
-        "uniqueness": unique(seen, slots, **common),
-        "risk": attacked(seen, slots, targets=how["targets"], progress=progress, **common),
-    }
+    seed, threads = options.seed, options.threads
+    return (
+        unique(seen, slots, seed=seed, threads=threads),
+        attacked(
+            seen, slots, targets=options.targets, seed=seed, threads=threads, progress=progress
+        ),
+    )
 
 
 def _left(
     pair: BeforeAfter | None, after: Trajectories, tz: str, least: int, threads: int | None
-) -> dict[str, Any]:
+) -> "tuple[Precision, Utility | None]":
     """Tell what is left of the data."""
     if pair is None:
-        return {"accuracy": _alone(after)}
-    sharp = accuracy(pair, threads=threads)
-    plain = sharp.as_dict()
-    for name in ("position_error", "time_error"):
-        if plain[name]:  # the extremes are somebody's
-            plain[name] = {k: v for k, v in plain[name].items() if k not in ("least", "most")}
-    useful = utility(pair, tz=tz, grid=_grid(pair.before), least=least, threads=threads).as_dict()
-    for of in (useful["persons"] or {}).values():
-        if isinstance(of, dict):
-            people = of["both"] if "both" in of else of["moving"]
-            of["quantiles"] = without_tails(of["quantiles"], people, least)
-    return {"accuracy": plain | {"figures": sharp.figures()}, "utility": useful}
+        return _precision(after), None
+    precise = replace(_precision(after), compared=accuracy(pair, threads=threads))
+    useful = utility(pair, tz=tz, grid=_grid(pair.before), least=least, threads=threads)
+    if useful.persons is not None:
+        useful = replace(useful, persons=_without_tails(useful.persons, least))
+    return precise, useful
+
+
+def _without_tails(persons: Persons, least: int) -> Persons:
+    """Leave out the quantiles that fewer than so many people lie beyond."""
+    errors = {
+        name: replace(of, quantiles=without_tails(of.quantiles, of.both, least))
+        for name in ("centre_of_mass", "home", "work")
+        if (of := getattr(persons, name))
+    }
+    ratios = {
+        name: replace(of, quantiles=without_tails(of.quantiles, of.moving, least))
+        for name in ("travelled", "gyration", "hull")
+        if (of := getattr(persons, name))
+    }
+    return replace(persons, **errors, **ratios)
 
 
 def _grid(data: Trajectories) -> float:
@@ -447,7 +467,7 @@ def _grid(data: Trajectories) -> float:
     return max(side, data.frame.cell / 1000)
 
 
-def _alone(after: Trajectories) -> dict[str, Any]:
+def _precision(after: Trajectories) -> Precision:
     """Tell how precise a release is, which needs no original."""
     wide, long = sizes_of(after)
     space, time = tallied(after, wide, long, after.crowd)
@@ -455,11 +475,4 @@ def _alone(after: Trajectories) -> dict[str, Any]:
     cell, minute = after.frame.cell, after.frame.slot / 60
     weight = np.repeat(after.crowd, after.lengths())
     coarse = (wide * cell <= COARSE[0]) & (long * minute <= COARSE[1])
-    figures = {
-        "space_median": space.median,
-        "time_median": time.median,
-        "space_2km": space.up_to(COARSE[0]),
-        "time_2h": time.up_to(COARSE[1]),
-        "both_coarse": float(weight[coarse].sum() / weight.sum()),
-    }
-    return {"space": asdict(space), "time": asdict(time), "figures": figures}
+    return Precision(space, time, float(weight[coarse].sum() / weight.sum()))

@@ -2,8 +2,8 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +11,35 @@ import polars as pl
 
 import incrowd
 from incrowd._atomic import replacing
-from incrowd._progress import Progress, Steps
+from incrowd._progress import Stages
 from incrowd.data._frame import Frame
 from incrowd.data._manifest import PAGE, amend_release, read_manifest
 from incrowd.data._select import find_zone
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError, UnreadableError
-from incrowd.report import _collect as collect
-from incrowd.report._collect import Once, looked_at, made_with, settings_in, sizes_in
-from incrowd.report._disclosure import veiled
-from incrowd.report._verdict import Verdict, judge
+from incrowd.report._collect import (
+    STAGES,
+    TARGETS,
+    Options,
+    ReadOnce,
+    collect_numbers,
+    made_with,
+    settings_in,
+    sizes_in,
+)
+from incrowd.report._disclosure import suppress_small_counts
+from incrowd.report._numbers import Given, Numbers, Verdict
+from incrowd.report._verdict import judge
 
 __all__ = [
     "PAGE",
     "Report",
     "make",
 ]
+
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how far all of it is, and how far it will be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +51,16 @@ class Report:
     path
         The release.
     numbers
-        Everything that the page says, as plain values.
-    verdict
-        What is made of it.
+        Everything that the page says.
     """
 
     path: Path
-    numbers: Mapping[str, Any]
-    verdict: Verdict
+    numbers: Numbers
+
+    @property
+    def verdict(self) -> Verdict:
+        """What is made of the numbers."""
+        return self.numbers.verdict or judge(self.numbers)
 
     def html(self) -> str:
         """Give the page: one file, no network."""
@@ -55,7 +70,7 @@ class Report:
 
     def json(self) -> str:
         """Give the numbers, as text."""
-        return json.dumps(self.numbers, indent=2, allow_nan=False) + "\n"
+        return json.dumps(self.numbers.as_dict(), indent=2, allow_nan=False) + "\n"
 
     def add(self) -> Path:
         """Put the page into the release, and note it in the manifest."""
@@ -84,7 +99,7 @@ def make(
     gaps: Any = None,
     tz: str = "UTC",
     title: str | None = None,
-    targets: int = collect.TARGETS,
+    targets: int = TARGETS,
     seed: int = 0,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -144,45 +159,35 @@ def make(
         raise ArgumentError(f"targets is {targets!r}; at least one person has to be attacked")
     find_zone(tz)
     manifest, gaps = read_manifest(folder), _gaps(gaps)
-    tell = Steps(progress)
-    tell("verifying")
-    read = Once(original)
+    stages = Stages(_named(progress, lambda: stages.name), STAGES)
+    stages.begin("verifying")
+    read = ReadOnce(original)
     proof = incrowd.verify(
         folder,
         original=None if original is None else read,
         record=record,
         seed=seed,
-        progress=tell.within,
+        progress=stages.within,
     )
-    numbers: dict[str, Any] = {
-        "title": title,
-        "made": made_with(manifest),
-        "given": {
-            "original": original is not None,
-            "record": record is not None,
-            "tz": tz,
-            "targets": targets,
-            "seed": seed,
-        },
-        "settings": settings_in(manifest),
-        "verification": proof.to_dict(),
-        "sizes": sizes_in(manifest),
-        "before": None,
-        "after": None,
-        "accuracy": None,
-        "utility": None,
-        "drawn": [],
-    }
+    numbers = Numbers(
+        title=title,
+        made=made_with(manifest),
+        given=Given(original is not None, record is not None, tz, targets, seed),
+        settings=settings_in(manifest),
+        verification=proof,
+        sizes=sizes_in(manifest),
+    )
     if proof["rows"].ok:
-        how = {"targets": targets, "seed": seed, "threads": threads}
-        numbers |= looked_at(folder, manifest, proof, read, record, gaps, tz, tell, how)
-    tell.finish()
-    veiled(numbers)
-    # As they are read again from the page: what is judged and drawn is what is written there.
-    numbers = json.loads(json.dumps(numbers, default=_plain, allow_nan=False))
-    verdict = judge(numbers)
-    numbers["verdict"] = json.loads(json.dumps(verdict.as_dict()))
-    return Report(folder, numbers, verdict)
+        options = Options(targets=targets, seed=seed, threads=threads)
+        numbers = collect_numbers(numbers, folder, manifest, read, record, gaps, stages, options)
+    stages.finish()
+    numbers = suppress_small_counts(numbers)
+    return Report(folder, replace(numbers, verdict=judge(numbers)))
+
+
+def _named(progress: Progress | None, name: Callable[[], str]) -> Callable[[int, int], None] | None:
+    """Say what is being done as well."""
+    return None if progress is None else lambda done, total: progress(name(), done, total)
 
 
 def _gaps(gaps: Any) -> pl.DataFrame | None:
@@ -194,10 +199,3 @@ def _gaps(gaps: Any) -> pl.DataFrame | None:
         return pl.read_parquet(file) if file.suffix == ".parquet" else pl.read_csv(file)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise UnreadableError(f"cannot read the k-gaps in {file}: {error}") from error
-
-
-def _plain(value: Any) -> Any:
-    """Give the plain number behind one of numpy's."""
-    if hasattr(value, "item"):
-        return value.item()
-    raise TypeError(f"{value!r} cannot be written as JSON")

@@ -9,15 +9,13 @@ import base64
 import functools
 import hashlib
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
 from incrowd.report._figures import charts
-from incrowd.report._figures.chart import Chart
-from incrowd.report._figures.maps import Drawing, drawings
+from incrowd.report._numbers import Numbers
 from incrowd.report._text import words
 
 __all__ = [
@@ -38,34 +36,24 @@ SECTIONS = (
 )
 
 
-def page(numbers: Mapping[str, Any]) -> str:
+def page(numbers: Numbers) -> str:
     """Give the page that says what the numbers say."""
     style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
-    script = _script()
-    drawn = charts(numbers)
-    all_of_them: list[Chart | Drawing] = [*drawn, *drawings(numbers)]
+    script, figures = _script(), charts(numbers)
     return _environment().get_template("report.html").render(
         n=numbers,
-        verdict=numbers["verdict"],
+        verdict=numbers.verdict,
         words=words(numbers),
         sections=SECTIONS,
-        charts=[_Drawn(figure) for figure in all_of_them],
+        charts=[(chart, {name: _safe(svg) for name, svg in chart.svgs().items()})
+                for chart in figures],
         style=_safe(style),
         script=_safe(script),
         policy=_policy(script, style),
-        numbers_json=_safe(_json(numbers)),
-        specs={chart.name: _safe(_json(chart.spec)) for chart in drawn},
+        numbers_json=_safe(_json(numbers.as_dict())),
+        specs={name: _safe(_json(spec)) for chart in figures
+               for name, spec in chart.drawings.items()},
     )  # fmt: skip
-
-
-class _Drawn:
-    """A chart, with its drawing."""
-
-    def __init__(self, chart: Chart | Drawing) -> None:
-        self.chart, self.svg = chart, _safe(chart.svg())
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.chart, name)
 
 
 def _safe(text: str) -> Any:
@@ -105,13 +93,10 @@ def _hash(text: str) -> str:
 
 @functools.cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
+    return jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["percent"] = lambda share: f"{share:.1%}"
-    environment.filters["commas"] = lambda number: f"{number:,}"
-    return environment

@@ -1,11 +1,9 @@
 """The first screen of a report, for a terminal."""
 
 import textwrap
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from incrowd.report._verdict import Verdict
+from incrowd._format import percent
+from incrowd.report._numbers import Exposure, Numbers, Verdict
 
 __all__ = [
     "attack_lines",
@@ -18,7 +16,7 @@ WIDTH = 98
 SIGNS = {"green": "+", "amber": "!", "red": "X", "grey": "?"}
 
 
-def lines(verdict: "Verdict") -> list[str]:
+def lines(verdict: Verdict) -> list[str]:
     """Give verdict, the three numbers and the lights, in lines."""
     found = textwrap.wrap(verdict.headline, WIDTH)
     found += ["", *textwrap.wrap(verdict.threat, WIDTH), *textwrap.wrap(verdict.loss, WIDTH)]
@@ -39,47 +37,53 @@ def lines(verdict: "Verdict") -> list[str]:
     return found
 
 
-def attack_lines(numbers: Mapping[str, Any]) -> list[str]:
-    """Say what nine attackers find, before and after, in lines."""
-    before, after = numbers["before"]["risk"], numbers["after"]["risk"]
-    heads = ("told apart", "after", "highest risk", "after")
+def attack_lines(numbers: Numbers) -> list[str]:
+    """Return what attackers find, before and after, in lines."""
+    before, after = (_measured(each).risk for each in (numbers.before, numbers.after))
+    if before is None or after is None:
+        return []
+    heads = ("unique", "after", "highest risk", "after")
     found = [f"{'attack':<28}" + "".join(map(str.rjust, heads, (12, 9, 16, 9)))]
-    for first, second in zip(before["attacks"], after["attacks"], strict=True):
-        shares = f"{first['told_apart']:>12.1%}{second['told_apart']:>9.1%}"
-        highest = f"{first['highest_risk']:>16.3f}{second['highest_risk']:>9.3f}"
-        found.append(f"{first['attack']:<28}{shares}{highest}")
-    drawn = f"{before['attacked']:,} of {before['people']:,} people, in the crowd of all"
+    for first, second in zip(before.attacks, after.attacks, strict=True):
+        shares = f"{percent(first.told_apart):>12}{percent(second.told_apart):>9}"
+        highest = f"{first.highest_risk:>16.3f}{second.highest_risk:>9.3f}"
+        found.append(f"{first.attack:<28}{shares}{highest}")
+    drawn = f"{before.attacked:,} of {before.people:,} people, in the crowd of all"
     meaning = (
-        f"Attacked: {drawn}. Told apart: people of whom some {before['known']} points leave nobody "
-        "else. After: the same attacks on what is published, by somebody who knows points as they "
-        "are published. A merged place is rarer than a true one, so a low risk may rise, but not "
-        "above one over the size of the crowd. (Those who know true points are what the check "
-        "'linkage' is about.)"
+        f"Attacked: {drawn}. Unique: people who are uniquely re-identified, because the "
+        f"{before.known} points that give them away best fit nobody else. After: the same attacks "
+        "on what is published, by somebody who knows points as they are published. A merged place "
+        "is rarer than a true one, so a low risk may rise, but not above one over the size of the "
+        "crowd. (The check 'linkage' is about those who know true points.)"
     )
     return [*found, "", *textwrap.wrap(meaning, WIDTH)]
 
 
-def unique_lines(numbers: Mapping[str, Any]) -> list[str]:
+def unique_lines(numbers: Numbers) -> list[str]:
     """Say how unique people are, before and after, in lines."""
     kinds = {"spatio_temporal": "both", "spatial": "place", "temporal": "time"}
+    heads = {"before": _measured(numbers.before), "after": _measured(numbers.after)}
     cells = {
-        (row["kind"], row["points"], when): row["share"]
-        for when in ("before", "after")
-        for row in numbers[when]["uniqueness"]
+        (row.kind, row.points, when): row.share
+        for when, exposure in heads.items()
+        for row in exposure.uniqueness
     }
-    heads = ("before", "after")
     found = [
-        "Per cent of random points that one person alone has",
+        "Per cent of random points that only one person has",
         f"{'':<8}" + "".join(f"{name:^20}" for name in kinds.values()),
         f"{'points':<8}" + "".join(f"{head:>10}" for _ in kinds for head in heads),
     ]
     for points in dict.fromkeys(points for _, points, _ in cells):
         row = (cells.get((kind, points, when)) for kind in kinds for when in heads)
-        texts = ("-" if share is None else f"{share * 100:.1f}" for share in row)
-        found.append(f"{points:<8}" + "".join(f"{text:>10}" for text in texts))
+        found.append(f"{points:<8}" + "".join(f"{percent(s, sign=False):>10}" for s in row))
     meaning = (
         "Points are places and hours (both), places, or hours. After: of what is published, where "
         "a place is a rectangle and every record is that of a whole crowd. A person whose record "
         "has fewer points is left out (-: everybody)."
     )
     return [*found, "", *textwrap.wrap(meaning, WIDTH)]
+
+
+def _measured(exposure: Exposure | None) -> Exposure:
+    """Give what was measured, which is nothing where there was nothing to measure."""
+    return Exposure((), None) if exposure is None else exposure

@@ -1,12 +1,15 @@
 """What the page says in words, from the numbers: for a reader who is no expert.
 
-An example of what an adversary would need to know, of somebody who does not exist.
-
-How to make a release and its report again: commands, versions, hashes.
+`words` gives every text by the place where it stands on the page. Beside the sentences these are
+an example of what an adversary would need to know (of somebody who does not exist), and how to
+make the release and its report again: commands, versions, hashes.
 """
 
 from collections.abc import Mapping
 from typing import Any
+
+from incrowd._format import length, percent
+from incrowd.report._numbers import Method, Numbers, OriginalData
 
 __all__ = [
     "commands_of",
@@ -17,120 +20,11 @@ __all__ = [
 
 Rows = list[tuple[str, str]]
 
-
-def example_of(numbers: Mapping[str, Any]) -> list[str]:
-    """Tell what an adversary would need to know, of somebody who does not exist."""
-    rows = [
-        row
-        for row in (numbers.get("before") or {}).get("uniqueness") or ()
-        if row["kind"] == "spatio_temporal"
-    ]
-    if not rows:
-        return []
-    enough = next((row for row in rows if row["share"] >= 0.9), rows[-1])  # noqa: PLR2004
-    facts = (
-        "on Monday about eight she was near the station",
-        "on Tuesday about one she had lunch by the river",
-        "on Wednesday about seven she was at the gym",
-        "on Friday about six she was in the shopping street",
-        "on Saturday about ten she was at the market",
-        "on Saturday about nine in the evening she was in the old town",
-        "on Sunday about three she visited somebody in the suburbs",
-        "on Monday about six she was at the school",
-        "on Tuesday about ten in the evening she was near the cinema",
-        "on Thursday about noon she was at the town hall",
-    )
-    known = "; ".join(facts[: enough["points"]])
-    few = enough["points"]
-    texts = [
-        (
-            f"A colleague of Alma's gets the data, without names. He remembers {_times(few)} about "
-            f"her: {known}. He looks for records that fit."
-        ),
-        (
-            f"In the original, {_times(few)} of that kind, picked at random, leave one person only "
-            f"for {enough['share']:.0%} of people. He has found Alma, and with her record "
-            "everything else: where she sleeps, whom she visits, when she is at the doctor's."
-        ),
-    ]
-    after = {
-        row["points"]: row["share"]
-        for row in (numbers.get("after") or {}).get("uniqueness") or ()
-        if row["kind"] == "spatio_temporal"
-    }
-    k = numbers["verification"]["k"]
-    if k and numbers["verification"]["ok"]:
-        texts.append(
-            f"In the release he finds {k} or more records that are exactly alike, or none, and "
-            "cannot tell which is hers."
-        )
-    elif few in after:
-        texts.append(
-            f"In the release, as many points leave one record only in {after[few]:.0%} of cases."
-        )
-    return texts
-
-
-def _times(number: int) -> str:
-    small = ("", "one thing", "two things", "three things", "four things")
-    return small[number] if number < len(small) else f"{number} things"
-
-
+MOST_PEOPLE = 0.9
+"""The example takes as many points as single out this share of people."""
+TWO_HOURS = 120
 USUAL = {"variant": "strict", "reshape": "split", "suppress": "boxes"}
-"""What need not be said."""
-
-
-def commands_of(numbers: Mapping[str, Any]) -> str:
-    """Give the commands, without the places of private files."""
-    settings = numbers["settings"]["settings"]
-    k = settings.get("k")
-    if numbers["settings"]["method"] == "GLOVE" and k is not None:
-        how = f"--k {k}"
-        how += "".join(
-            f" --{name} {settings[name]}"
-            for name, usual in USUAL.items()
-            if settings.get(name) not in (None, usual)
-        )
-        how += _thresholds(numbers)
-        first = f"incrowd anonymize DATA {how} -o RELEASE --record WHO.parquet"
-    else:
-        first = "incrowd anonymize DATA --method METHOD -o RELEASE   # settings as above"
-    lines, given = [first], numbers["given"]
-    drawn = f" --targets {given['targets']} --seed {given['seed']}"
-    if given["original"]:
-        record = " --record WHO.parquet" if given["record"] else ""
-        lines.append(f"incrowd verify RELEASE --original DATA{record}")
-        zone = "" if given["tz"] == "UTC" else f" --local {given['tz']}"
-        lines.append(f"incrowd report RELEASE --original DATA{record}{zone}{drawn}")
-    else:
-        lines += ["incrowd verify RELEASE", f"incrowd report RELEASE{drawn}"]
-    return "\n".join(lines)
-
-
-def _thresholds(numbers: Mapping[str, Any]) -> str:
-    """Give the options of suppression, in metres and minutes as the command takes them."""
-    settings, frame = numbers["settings"]["settings"], numbers["settings"]["frame"]
-    text = ""
-    for name, unit in (("space", frame.get("cell")), ("time", frame.get("slot"))):
-        most = settings.get(f"max_{name}")
-        if isinstance(most, int) and isinstance(unit, int | float):
-            text += f" --max-{name} {most * unit / (1 if name == 'space' else 60):g}"
-    return text
-
-
-def versions_of(numbers: Mapping[str, Any]) -> Rows:
-    """Give versions, and the hashes of the release's own files."""
-    made = numbers["made"]
-    rows = [
-        ("report made on", f"{made['date']} (UTC)"),
-        ("report made with", f"incrowd {made['incrowd']}, Python {made['python']}"),
-        ("release made with", f"incrowd {made['release_made_with']}"),
-    ]
-    return rows + [
-        (f"SHA-256 of {name}", str(known.get("sha256"))) for name, known in made["files"].items()
-    ]
-
-
+"""Settings that need not be said."""
 GLOSSARY = (
     ("record", "All that is published of one person: a list of samples, under a random name."),
     ("sample", "A statement that a person was in a certain rectangle during a certain time."),
@@ -150,12 +44,12 @@ GLOSSARY = (
     ("private record", "The list of who became whom. It stays with the owner of the data."),
 )
 SETTINGS = {
-    "k": "people a record, at least (k)",
+    "k": "people per record, at least (k)",
     "variant": "variant",
     "reshape": "samples that overlap in time",
     "max_space": "suppression begins at this width, in cells",
     "max_time": "suppression begins at this length, in slots",
-    "suppress": "what is suppressed: boxes that are larger, or samples stretched by more",
+    "suppress": "what is suppressed: larger boxes, or samples that were stretched more",
     "version": "version of incrowd",
 }
 LOSSES = {
@@ -168,33 +62,33 @@ LOSSES = {
 }
 
 
-def words(numbers: Mapping[str, Any]) -> dict[str, Any]:
-    """Give everything that the page says in words, by the place where it stands."""
-    least = max(10, numbers["verification"]["k"] or 0)
-    name = numbers.get("title")
+def words(numbers: Numbers) -> dict[str, Any]:
+    """Return everything that the page says in words, by the place where it stands."""
     return {
-        "title": f"Privacy report: {name}" if name else "Privacy report of a release",
+        "title": f"Privacy report: {numbers.title}"
+        if numbers.title
+        else "Privacy report of a release",
         "subtitle": _subtitle(numbers),
         "exposure": _exposure(numbers),
         "data": _data(numbers),
         "example": example_of(numbers),
         "done": _done(numbers),
-        "settings": _settings(numbers),
+        "settings": _settings(numbers.settings),
         "proof": _proof(numbers),
         "left": _left(numbers),
-        "limits": numbers["verification"]["limits"],
+        "limits": numbers.verification.limits,
         "unsaid": _unsaid(numbers),
         "commands": commands_of(numbers),
         "versions": versions_of(numbers),
         "glossary": GLOSSARY,
-        "least": least,
+        "least": max(10, numbers.verification.k or 0),
     }
 
 
-def _subtitle(numbers: Mapping[str, Any]) -> str:
-    sizes, method = numbers["sizes"], numbers["settings"]["method"]
-    people, samples = sizes.get("people", "?"), sizes.get("samples", "?")
-    return f"{_number(people)} people, {_number(samples)} published samples, made with {method}."
+def _subtitle(numbers: Numbers) -> str:
+    people, samples = (numbers.sizes.stated.get(name, "?") for name in ("people", "samples"))
+    made = f"made with {numbers.settings.method}"
+    return f"{_number(people)} people, {_number(samples)} published samples, {made}."
 
 
 def _number(value: Any) -> str:
@@ -202,115 +96,153 @@ def _number(value: Any) -> str:
     return f"{value:,}" if whole else str(value)
 
 
-def _exposure(numbers: Mapping[str, Any]) -> list[str]:
-    before = numbers.get("before")
-    if not before:
+def _exposure(numbers: Numbers) -> list[str]:
+    before = numbers.before
+    if before is None:
         why = (
-            "The files did not pass, and were not looked at any further"
-            if numbers["given"]["original"]
-            else "The original was not at hand"
+            "The files did not pass verification and were not examined any further"
+            if numbers.given.original
+            else "The original was not given"
         )
         return [f"{why}; nothing can be said about how exposed people were before."]
     texts = [
         (
-            "This is about the original data with the names removed, which is what would leave the "
-            "house if nothing were done."
+            "This is about the original data with the names removed, which is what would be shared "
+            "if nothing else were done."
         )
     ]
-    gap = before.get("k_gap")
-    if gap:
-        text = f"{_share(gap['hidden_already'], 'of people', 'Nobody')} had a twin in the data."
-        if "median_km" in gap:
+    gap = before.k_gap
+    if gap is not None:
+        hidden = gap.hidden_already
+        who = f"{percent(hidden)} of people" if hidden else "Nobody"
+        text = f"{who} had a record that somebody else had as well."
+        if gap.parts is not None:
             text += (
-                f" To give the median person one, her samples would have to grow by "
-                f"{gap['median_km']:.2g} km (width and height together) and "
-                f"{gap['median_minutes']:.0f} minutes each; for {gap['time_above_space']:.0%} of "
-                f"people, time is the harder part."
+                f" To make the median person's record equal to another, her samples would have to "
+                f"grow by {gap.parts.median_km:.2g} km (width and height together) and "
+                f"{gap.parts.median_minutes:.0f} minutes each; for "
+                f"{percent(gap.parts.time_above_space, 0)} of people, time costs more than space."
             )
         texts.append(text)
-    risk = before.get("risk")
-    if risk:
-        worst = max(risk["attacks"], key=lambda row: row["told_apart"])
-        if risk["attacked"] < risk["people"]:
-            drawn = f"on {risk['attacked']:,} people, drawn at random and hidden among all"
+    risk = before.risk
+    if risk is not None:
+        worst = max(risk.attacks, key=lambda row: row.told_apart)
+        if risk.attacked < risk.people:
+            drawn = f"on {risk.attacked:,} people, drawn at random and hidden among all"
         else:
-            drawn = f"on all {risk['people']:,} people"
+            drawn = f"on all {risk.people:,} people"
         texts.append(
-            f"Nine kinds of attackers were tried {drawn}. Each knows the {risk['known']} points "
-            f"that give a person away best; the strongest singles out "
-            f"{worst['told_apart']:.0%} of people."
+            f"{len(risk.attacks)} kinds of attackers were tried {drawn}. Each knows the "
+            f"{risk.known} points that give a person away best; the strongest uniquely "
+            f"re-identifies {percent(worst.told_apart, 0)} of people."
         )
     return texts
 
 
-def _share(share: float, of: str, nobody: str) -> str:
-    return nobody if share == 0 else f"{share:.1%} {of}"
-
-
-def _data(numbers: Mapping[str, Any]) -> Rows:
-    about = (numbers.get("before") or {}).get("data")
-    if not about:
+def _data(numbers: Numbers) -> Rows:
+    about = None if numbers.before is None else numbers.before.data
+    if about is None:
         return []
     return [
-        ("people", _number(about["people"])),
-        ("samples", f"{_number(about['samples'])} (median {about['samples_a_person']:,.0f} each)"),
+        ("people", _number(about.people)),
+        ("samples", f"{_number(about.samples)} (median {about.samples_a_person:,.0f} per person)"),
         *_days(about),
-        *_area(numbers, about.get("area_km2")),
-        ("grid", f"cells of {about['cell_m']:g} m, slots of {about['slot_s'] / 60:g} min"),
-        ("median radius of gyration", f"{about['gyration_km']:.2g} km"),
+        *_area(numbers, about.area_km2),
+        ("grid", f"cells of {about.cell_m:g} m, slots of {about.slot_s / 60:g} min"),
+        ("median radius of gyration", f"{about.gyration_km:.2g} km"),
     ]
 
 
-def _days(about: Mapping[str, Any]) -> Rows:
+def _days(about: OriginalData) -> Rows:
     """Say on which days people enough were seen to say so."""
-    if about["days"] is None:
+    if about.days is None:
         return []
-    number = f"{about['days']:,} day{'' if about['days'] == 1 else 's'}"
-    return [("time", f"{about['start']} to {about['end']}, {number}")]
+    number = f"{about.days:,} day{'' if about.days == 1 else 's'}"
+    return [("time", f"{about.start} to {about.end}, {number}")]
 
 
-def _area(numbers: Mapping[str, Any], km2: float | None) -> Rows:
+def _area(numbers: Numbers, km2: float | None) -> Rows:
     """Say how large the area is in which there are people enough to say so."""
-    if km2 is None:
+    if km2 is None or numbers.utility is None:
         return []
-    about = numbers["utility"]["together"]["map"]
-    side = f"{about['side_m'] / 1000:g} km"
-    return [("area", f"{km2:,.3g} km², in squares of {side} with {about['least']} people or more")]
+    about = numbers.utility.together.map
+    side = f"{about.side_m / 1000:g} km"
+    return [("area", f"{km2:,.3g} km², in squares of {side} with {about.least} people or more")]
 
 
-def _done(numbers: Mapping[str, Any]) -> list[str]:
-    method, settings = numbers["settings"]["method"], numbers["settings"]["settings"]
-    if method == "GLOVE":
-        texts = [
-            (
-                f"GLOVE puts people together who moved most alike, until everybody is in a crowd "
-                f"of {settings.get('k', '?')} or more. Each crowd gets one record: samples of its "
-                "people that are near to each other become one, just so wide and so long that it "
-                "holds them all. Everybody's record is then that of her crowd. No place or time is "
-                "made up: every edge of a published sample is that of a true one."
-            )
-        ]
-        if settings.get("reshape") == "split":
-            texts.append(
-                "Published samples that overlapped in time were cut so that they do not. A piece "
-                "can therefore state a place and time at which some of the crowd were not seen; "
-                "the check 'witness' below counts these."
-            )
-        return texts
-    return [f"The method is {method}. It changes samples one by one and hides nobody in a crowd."]
-
-
-def _settings(numbers: Mapping[str, Any]) -> Rows:
-    about = numbers["settings"]
-    rows = [("method", str(about["method"]))]
-    rows += [(SETTINGS.get(name, name), _plain(value)) for name, value in about["settings"].items()]
-    frame = about["frame"]
-    rows.append(
-        ("grid", f"cells of {_plain(frame.get('cell'))} m, slots of {_plain(frame.get('slot'))} s")
+def example_of(numbers: Numbers) -> list[str]:
+    """Tell what an adversary would need to know, of somebody who does not exist."""
+    rows = () if numbers.before is None else numbers.before.known()
+    if not rows:
+        return []
+    enough = next((row for row in rows if row.share >= MOST_PEOPLE), rows[-1])
+    facts = (
+        "on Monday about eight she was near the station",
+        "on Tuesday about one she had lunch by the river",
+        "on Wednesday about seven she was at the gym",
+        "on Friday about six she was in the shopping street",
+        "on Saturday about ten she was at the market",
+        "on Saturday about nine in the evening she was in the old town",
+        "on Sunday about three she visited somebody in the suburbs",
+        "on Monday about six she was at the school",
+        "on Tuesday about ten in the evening she was near the cinema",
+        "on Thursday about noon she was at the town hall",
     )
-    rows += [(LOSSES.get(name, name), _plain(value)) for name, value in about["losses"].items()]
-    rows.append(("names of people", str(about["names"])))
-    return rows
+    few = enough.points
+    texts = [
+        (
+            f"A colleague of Alma's gets the data, without names. He remembers {_times(few)} about "
+            f"her: {'; '.join(facts[:few])}. He looks for records that fit."
+        ),
+        (
+            f"In the original, {_times(few)} of that kind, picked at random, leave one person only "
+            f"for {percent(enough.share, 0)} of people. He has found Alma, and with her record "
+            "everything else: where she sleeps, whom she visits, when she is at the doctor's."
+        ),
+    ]
+    k, proof = numbers.verification.k, numbers.verification
+    after = () if numbers.after is None else numbers.after.known()
+    if k and proof.ok:
+        texts.append(
+            f"In the release he finds {k} or more records that are exactly alike, or none, and "
+            "cannot tell which is hers."
+        )
+    else:
+        texts += [
+            f"In the release, as many points leave one record only in {percent(row.share, 0)} of "
+            "cases."
+            for row in after
+            if row.points == few
+        ]
+    return texts
+
+
+def _times(number: int) -> str:
+    small = ("", "one thing", "two things", "three things", "four things")
+    return small[number] if number < len(small) else f"{number} things"
+
+
+def _done(numbers: Numbers) -> list[str]:
+    """Say what was done: what the manifest says of it, or what its settings show."""
+    about, k = numbers.settings, numbers.verification.k
+    if about.explanation:
+        return list(about.explanation)
+    if k is None:
+        does = "It changes samples one by one and hides nobody in a crowd."
+    else:
+        does = f"It makes records equal until each is that of {k} people or more."
+    return [f"The method is {about.method}. {does}"]
+
+
+def _settings(about: Method) -> Rows:
+    frame = about.frame
+    return [
+        ("method", str(about.method)),
+        *((SETTINGS.get(name, name), _plain(value)) for name, value in about.settings.items()),
+        ("grid", f"cells of {_plain(frame.get('cell'))} m, slots of {_plain(frame.get('slot'))} s"),
+        *((LOSSES.get(name, name), _plain(value)) for name, value in about.losses.items()),
+        ("names of people", str(about.names)),
+    ]
 
 
 def _plain(value: Any) -> str:
@@ -318,54 +250,49 @@ def _plain(value: Any) -> str:
         return "none"
     if isinstance(value, float):
         return f"{value:g}"
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return ", ".join(f"{name} {_plain(part)}" for name, part in value.items())
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return ", ".join(map(_plain, value))
     return _number(value)
 
 
-def _proof(numbers: Mapping[str, Any]) -> str:
-    scope = numbers["verification"]["scope"]
+def _proof(numbers: Numbers) -> str:
     return (
-        "For this report the written files were read again and checked by a program of its own, "
-        f"which shares no code with the one that made them ({scope})."
+        "For this report the written files were read again and checked by a separate program, "
+        f"which shares no code with the one that made them ({numbers.verification.scope})."
     )
 
 
-def _left(numbers: Mapping[str, Any]) -> list[str]:
-    sharp = (numbers.get("accuracy") or {}).get("figures")
-    if not sharp:
+def _left(numbers: Numbers) -> list[str]:
+    precise = numbers.accuracy
+    if precise is None:
         return ["What is left of the original could not be measured."]
-    texts = []
-    if "space_median" in sharp:
-        texts.append(
-            f"Half of the published samples are at most {_metres(sharp['space_median'])} wide and "
-            f"{_minutes(sharp['time_median'])} long. A sample of the original is one cell and one "
+    texts = [
+        (
+            f"Half of the published samples are at most {length(precise.space.median, 2)} wide and "
+            f"{_minutes(precise.time.median)} long. A sample of the original is one cell and one "
             "slot of the grid."
         )
-    if "space_error" in sharp:
+    ]
+    if precise.errors is not None:
+        metres, minutes = precise.errors
         texts.append(
             f"Where the release says that a person was, the middle of the rectangle is on average "
-            f"{_metres(sharp['space_error'])} and {_minutes(sharp['time_error'])} off."
+            f"{length(metres, 2)} and {_minutes(minutes)} off."
         )
-    return texts + list((numbers.get("utility") or {}).get("words") or ())
-
-
-def _metres(metres: float) -> str:
-    return f"{metres / 1000:.2g} km" if metres >= 1000 else f"{metres:.0f} m"  # noqa: PLR2004
+    return texts + (numbers.utility.words if numbers.utility else [])
 
 
 def _minutes(minutes: float) -> str:
-    if minutes < 120:  # noqa: PLR2004
-        return f"{minutes:.0f} min"
-    return f"{minutes / 60:.1f} h"
+    return f"{minutes:.0f} min" if minutes < TWO_HOURS else f"{minutes / 60:.1f} h"
 
 
-def _unsaid(numbers: Mapping[str, Any]) -> list[str]:
+def _unsaid(numbers: Numbers) -> list[str]:
     """Say what is missing, and what for."""
-    given, texts = numbers["given"], []
-    if not given["original"]:
+    given, before = numbers.given, numbers.before
+    texts: list[str] = []
+    if not given.original:
         texts += [
             "How exposed people were before: the original was not given.",
             (
@@ -378,15 +305,62 @@ def _unsaid(numbers: Mapping[str, Any]) -> list[str]:
                 "not given."
             ),
         ]
-    elif not given["record"]:
+    elif not given.record:
         texts.append(
             "What became of each person (errors of position and time, homes, workplaces, "
             "distances): the private record of who became whom was not given. What is true of "
             "everybody together is said."
         )
-    before = numbers.get("before")
-    if before and before.get("k_gap") is None:
+    if before is not None and before.k_gap is None:
         texts.append("How hard people were to hide: there is nobody to hide among.")
-    if given["original"] and not before:
-        return ["Anything about people, before or after: the files of the release did not pass."]
+    if given.original and before is None:
+        return ["Anything about people: the files of the release did not pass verification."]
     return texts
+
+
+def commands_of(numbers: Numbers) -> str:
+    """Give the commands, without the places of private files."""
+    settings = numbers.settings.settings
+    k = settings.get("k")
+    if k is not None:
+        how = f"--k {k}"
+        how += "".join(
+            f" --{name} {settings[name]}"
+            for name, usual in USUAL.items()
+            if settings.get(name) not in (None, usual)
+        )
+        how += _suppression(numbers.settings)
+        first = f"incrowd anonymize DATA {how} -o RELEASE --record WHO.parquet"
+    else:
+        first = "incrowd anonymize DATA --method METHOD -o RELEASE   # settings as above"
+    lines, given = [first], numbers.given
+    drawn = f" --attack-sample {given.targets} --seed {given.seed}"
+    if given.original:
+        record = " --record WHO.parquet" if given.record else ""
+        lines.append(f"incrowd verify RELEASE --original DATA{record}")
+        zone = "" if given.tz == "UTC" else f" --local-tz {given.tz}"
+        lines.append(f"incrowd report RELEASE --original DATA{record}{zone}{drawn}")
+    else:
+        lines += ["incrowd verify RELEASE", f"incrowd report RELEASE{drawn}"]
+    return "\n".join(lines)
+
+
+def _suppression(about: Method) -> str:
+    """Give the options of suppression, in metres and minutes as the command takes them."""
+    text = ""
+    for name, unit in (("space", about.frame.get("cell")), ("time", about.frame.get("slot"))):
+        most = about.settings.get(f"max_{name}")
+        if isinstance(most, int) and isinstance(unit, int | float):
+            text += f" --max-{name} {most * unit / (1 if name == 'space' else 60):g}"
+    return text
+
+
+def versions_of(numbers: Numbers) -> Rows:
+    """Give versions, and the hashes of the release's own files."""
+    made = numbers.made
+    return [
+        ("report made on", f"{made.date} (UTC)"),
+        ("report made with", f"incrowd {made.incrowd}, Python {made.python}"),
+        ("release made with", f"incrowd {made.release_made_with}"),
+        *((f"SHA-256 of {name}", str(of.get("sha256"))) for name, of in made.files.items()),
+    ]

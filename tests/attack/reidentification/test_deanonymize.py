@@ -12,8 +12,8 @@ import naive
 from incrowd import Visits, synthesize, visits
 from incrowd.attack._reidentification import deanonymize as reidentification
 from incrowd.attack._reidentification.deanonymize import deanonymize
-from incrowd.attack._reidentification.matchers import CLOSE, Profiles, markov, room_for_profiles
-from incrowd.attack._search.index import Records
+from incrowd.attack._reidentification.matchers import CLOSE, Profiles, ProfileScratch, match_markov
+from incrowd.attack._search.index import InvertedIndex
 from incrowd.errors import ArgumentError, InputError
 from strategies import as_visits, visited
 
@@ -54,11 +54,11 @@ def lives(draw):
 DATA = st.one_of(lives(), lives(), lives(), visited(most_people=8, most_visits=12))
 
 
-def expected(halves, attacker, n=None):
+def expected(split, attacker, n=None):
     if attacker == "top":
-        return naive.recognised_by_top(halves, n)
+        return naive.recognised_by_top(split, n)
     by = {"tfidf": naive.recognised_by_tfidf, "markov": naive.recognised_by_markov}
-    return by[attacker](halves)
+    return by[attacker](split)
 
 
 def all_told(found):
@@ -91,19 +91,19 @@ class TestDeanonymize:
     @given(rows=DATA, share=SHARES, precision=st.sampled_from([1, 1, 2, 3]))
     @settings(max_examples=1200)
     def test_takes_people_for_those_whom_the_oracle_does(self, rows, share, precision):
-        halves = naive.halves(naive.from_rows(rows), Fraction(str(share)), precision)
+        split = naive.train_test_split(naive.from_rows(rows), Fraction(str(share)), precision)
         how = {"share": share, "precision": precision, "matches": True, "threads": 1}
-        if not halves:
-            with pytest.raises(InputError, match="nobody is left to be recognised"):
+        if not split:
+            with pytest.raises(InputError, match="there is nobody to re-identify"):
                 deanonymize(as_visits(rows), **how)
             return
         found = deanonymize(as_visits(rows), n=NS, **how)
         got = all_told(found)
         for attacker, n, *rest in found.table.iter_rows():
             people, matched, correct, precise, recall, recall_all = rest
-            wanted = expected(halves, attacker, n)
+            wanted = expected(split, attacker, n)
             assert got[attacker, n] == wanted
-            assert people == found.people == len(halves)
+            assert people == found.people == len(split)
             assert matched == sum(one is not None for one in wanted.values())
             assert correct == sum(user == one for user, one in wanted.items())
             assert precise == (correct / matched if matched else None)
@@ -111,18 +111,18 @@ class TestDeanonymize:
             assert recall_all == naive.recall_all(wanted, naive.from_rows(rows))
         everybody = {user for user, *_ in rows}
         assert found.everybody == len(everybody)
-        assert sum(found.excluded.values()) == len(everybody) - len(halves)
-        single = [min(map(len, own)) == 1 for own in halves.values()]
+        assert sum(found.excluded.values()) == len(everybody) - len(split)
+        single = [min(map(len, own)) == 1 for own in split.values()]
         assert found.without_transitions == sum(single)
 
     @given(rows=DATA, other=DATA, share=st.one_of(SHARES, st.none()))
     @settings(max_examples=500)
     def test_trains_on_one_dataset_and_tests_another(self, rows, other, share):
         exact = None if share is None else Fraction(str(share))
-        halves = naive.halves(naive.from_rows(rows), exact, known=naive.from_rows(other))
+        split = naive.train_test_split(naive.from_rows(rows), exact, known=naive.from_rows(other))
         how = {"known": as_visits(other), "share": share, "matches": True, "threads": 1}
-        if not halves:
-            with pytest.raises(InputError, match="nobody is left to be recognised"):
+        if not split:
+            with pytest.raises(InputError, match="there is nobody to re-identify"):
                 deanonymize(as_visits(rows), **how)
             return
         found = deanonymize(as_visits(rows), n=[1, 3], **how)
@@ -130,13 +130,13 @@ class TestDeanonymize:
         for ((attacker, n), got), row in zip(
             all_told(found).items(), found.table.to_dicts(), strict=True
         ):
-            assert got == expected(halves, attacker, n)
+            assert got == expected(split, attacker, n)
             assert row["recall_all"] == naive.recall_all(got, *everybody)
         users = {user for user, *_ in rows}, {user for user, *_ in other}
         assert found.excluded["only in the visits"] == len(users[0] - users[1])
         assert found.excluded["only in what is known"] == len(users[1] - users[0])
         either = len(users[0] | users[1])
-        assert sum(found.excluded.values()) == either - len(halves)
+        assert sum(found.excluded.values()) == either - len(split)
 
     def test_is_the_same_on_any_threads_and_blocks(self, monkeypatch):
         data = visits(synthesize("city", users=300, seed=3))
@@ -334,9 +334,11 @@ class TestMarkov:
             parts[1] = int(rng.integers(1, totals[1]))
         ints = lambda *values: np.array(values, np.int64)  # noqa: E731
         small = lambda *values: np.array(values, np.int32)  # noqa: E731
-        records = Records(ints(), small(), small(), ints(), ints(0, 2), small(0, 1), small(*parts))
+        records = InvertedIndex(
+            ints(), small(), small(), ints(), ints(0, 2), small(0, 1), small(*parts)
+        )
         tests = Profiles(ints(0), ints(own), ints(0, 1), ints(own))
-        got = markov(0, 1, tests, ints(*totals), records, room_for_profiles(2))
+        got = match_markov(0, 1, tests, ints(*totals), records, ProfileScratch.of(2))
         one, two = (Fraction(*pair) for pair in zip(parts, totals, strict=True))
         assert got.tolist() == [[-1 if one == two else int(two > one)]]
 
@@ -357,19 +359,23 @@ class TestAcrossDatasets:
     def test_names_on_one_side_only_are_refused(self):
         one = lived({0: [0, 1], 1: [1, 1]})
         two = Visits(one.place, one.time, one.offsets, places=pl.Series(["a", "b"]))
-        with pytest.raises(InputError, match="places of known have names, those of visits do not"):
+        with pytest.raises(
+            InputError, match="places of known have names and places of visits have none"
+        ):
             deanonymize(one, known=two)
-        with pytest.raises(InputError, match="places of visits have names, those of known do not"):
+        with pytest.raises(
+            InputError, match="places of visits have names and places of known have none"
+        ):
             deanonymize(two, known=one)
 
     def test_identifiers_that_occur_twice_are_refused(self):
         one = lived({0: [0, 1], 1: [1, 1]})
         two = Visits(one.place, one.time, one.offsets, people=pl.Series(["0", "0"]))
-        with pytest.raises(InputError, match="some occur twice"):
+        with pytest.raises(InputError, match="some identifiers occur twice"):
             deanonymize(one, known=two)
 
     def test_nobody_in_both_is_refused(self):
-        text = "nobody is left to be recognised: 1 only in the visits, 2 only in what is known"
+        text = "there is nobody to re-identify: 1 only in the visits, 2 only in what is known"
         with pytest.raises(InputError, match=text):
             deanonymize(lived({0: [1, 2]}), known=lived({1: [1, 2], 2: [1, 2]}))
 
@@ -389,20 +395,22 @@ class TestSharedRecords:
             how |= {"known": known, "known_crowd": rng.integers(1, 3, len(known))}
             theirs = dict(zip(known.people, how["known_crowd"].tolist(), strict=True))
         known_people = None if other is None else naive.from_rows(other)
-        halves = naive.halves(naive.from_rows(rows), Fraction(str(share)), known=known_people)
-        if not halves:
+        split = naive.train_test_split(
+            naive.from_rows(rows), Fraction(str(share)), known=known_people
+        )
+        if not split:
             return
         found = deanonymize(tested, share=share, n=[1, 3], matches=True, threads=1, **how)
         for (attacker, n), got in all_told(found).items():
-            wanted = expected(halves, attacker, n)
+            wanted = expected(split, attacker, n)
             assert got == naive.of_shared_records(wanted, sizes, theirs)
 
     @pytest.mark.parametrize("crowd", [[1], [1, 0], [1.0, 2.0], 3])
     def test_sizes_must_be_those_of_everybody(self, crowd):
         people = lived({0: [1, 2], 1: [3, 4]})
-        with pytest.raises(ArgumentError, match="crowd is a whole number of at least 1 for each"):
+        with pytest.raises(ArgumentError, match="crowd must be a positive integer for each"):
             deanonymize(people, crowd=crowd)
-        with pytest.raises(ArgumentError, match="known_crowd is a whole number"):
+        with pytest.raises(ArgumentError, match="known_crowd must be a positive integer"):
             deanonymize(people, known=people, known_crowd=crowd)
         with pytest.raises(ArgumentError, match="each of 0 people"):
             deanonymize(people, known_crowd=[1, 1])
@@ -419,17 +427,17 @@ class TestBadInput:
             ({"share": "much"}, "not 'much'"),
             ({"share": True}, "not True"),
             ({"share": "1/0"}, "not '1/0'"),
-            ({"share": None}, "must be another dataset"),
-            ({"n": 0}, "1 place at least"),
-            ({"n": [3, -1]}, "1 place at least"),
-            ({"n": 1.5}, "whole number"),
-            ({"n": True}, "whole number"),
+            ({"share": None}, "share=None needs known"),
+            ({"n": 0}, "n must be at least 1"),
+            ({"n": [3, -1]}, "n must be at least 1"),
+            ({"n": 1.5}, "must be an integer"),
+            ({"n": True}, "must be an integer"),
             ({"n": []}, "n is empty"),
             ({"attackers": "tfdif"}, "did you mean 'tfidf'"),
             ({"attackers": "xyz"}, "there is no attacker 'xyz': top, tfidf, markov"),
-            ({"attackers": ()}, "name an attacker"),
+            ({"attackers": ()}, "give at least one attacker"),
             ({"precision": 0}, "at least 1"),
-            ({"precision": 0.5}, "whole number of time units"),
+            ({"precision": 0.5}, "must be an integer (time units)"),
         ],
     )
     def test_is_refused(self, how, says):
@@ -439,9 +447,9 @@ class TestBadInput:
 
     def test_nobody_at_all(self):
         nobody = Visits.from_rows({"user": [], "place": [], "time": []})
-        with pytest.raises(InputError, match="nobody is left to be recognised: no people"):
+        with pytest.raises(InputError, match="there is nobody to re-identify: no people"):
             deanonymize(nobody)
 
     def test_nobody_left(self):
-        with pytest.raises(InputError, match="recognised: 2 nothing to train on"):
+        with pytest.raises(InputError, match="re-identify: 2 nothing to train on"):
             deanonymize(lived({0: [1], 1: [3]}))

@@ -1,4 +1,4 @@
-"""Files that cannot be used: each ends in one clear message and exit status 2."""
+"""Files that cannot be used: each ends in one clear message and exit status 4."""
 
 # ruff: noqa: E501  a table, one case a line
 
@@ -144,7 +144,7 @@ class TestBadFiles:
     def test_describe_says_why_and_ends_with_2(self, case, monkeypatch, capsys):
         path, words = case
         status, out, err = command(monkeypatch, capsys, "describe", path)
-        assert (status, out) == (2, "")
+        assert (status, out) == (4, "")
         assert err.startswith("incrowd: ")
         assert words in err
         assert "Traceback" not in err
@@ -154,7 +154,7 @@ class TestBadFiles:
         before = sorted(path.parent.iterdir())
         output = path.parent / "out.csv"
         status, out, err = command(monkeypatch, capsys, "convert", path, "-o", output)
-        assert (status, out) == (2, "")
+        assert (status, out) == (4, "")
         assert words in err
         assert sorted(path.parent.iterdir()) == before
 
@@ -173,7 +173,7 @@ class TestBadFiles:
             text=True,
             check=False,
         )
-        assert (done.returncode, done.stdout) == (2, "")
+        assert (done.returncode, done.stdout) == (4, "")
         assert words in done.stderr
         assert "Traceback" not in done.stderr
 
@@ -205,7 +205,7 @@ class TestUnreadable:
         path = make(tmp_path, "x.csv", HEADER + ROW)
         monkeypatch.setattr(os, "access", lambda *_: False)
         status, _, err = command(monkeypatch, capsys, "describe", path)
-        assert (status, "permission denied" in err) == (2, True)
+        assert (status, "permission denied" in err) == (4, True)
 
     @pytest.mark.parametrize("name", ["x.csv", "*.csv", "folder"])
     def test_what_is_not_there(self, tmp_path, monkeypatch, capsys, name):

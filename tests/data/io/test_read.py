@@ -109,9 +109,9 @@ class TestArguments:
             ({"bbox": (0, 10, 10, 0)}, "west, south, east, north"),
             ({"frame": PARIS, "cell": 5}, "not both"),
             ({"threads": 0}, "threads must be a positive integer"),
-            ({"memory": "1MB"}, "a memory limit is at least 800MB"),
-            ({"memory": "much"}, "a memory limit is at least 800MB"),
-            ({"temp_dir": "/no/such/folder"}, "there is no folder"),
+            ({"memory": "1MB"}, "the memory limit must be a size of at least 800MB"),
+            ({"memory": "much"}, "the memory limit must be a size of at least 800MB"),
+            ({"temp_dir": "/no/such/folder"}, "the folder for temporary files does not exist"),
             ({"decimal": ",,"}, "one character"),
         ],
     )

@@ -1,13 +1,17 @@
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 
 import naive
 import strategies
 from incrowd.errors import ArgumentError
+from incrowd.measure._stretch import effort
 from incrowd.measure._stretch.definition import Stretch
+from incrowd.measure._stretch.index import boxes_of
 
 CROWD = st.integers(1, 9)
 SETTINGS = strategies.settings()
@@ -160,11 +164,53 @@ class TestTrajectories:
         assert Stretch().trajectories(strategies.crowded([[near], [far]]), 0, 1) == 1
 
 
+@njit(error_model="numpy")
+def matches(boxes, a0, a1, na, b0, b1, nb, scale, is_unit):
+    """Find which of b's samples each of a's goes to."""
+    found, at = np.empty(a1 - a0, np.int64), b0
+    for i in range(a0, a1):
+        while at < b1 and boxes.t0[at] < boxes.t0[i]:
+            at += 1
+        if is_unit:
+            found[i - a0] = effort.nearest_sample_unit(boxes, i, b0, b1, at, scale) - b0
+        else:
+            _, j = effort.nearest_sample(boxes, i, na, boxes, b0, b1, at, nb, scale)
+            found[i - a0] = j - b0
+    return found
+
+
+class TestMatches:
+    """Of equally cheap samples the first is taken, whichever way the scan comes to it."""
+
+    def same(self, data, given, *, is_unit, near=True):
+        (_, a), (_, b), *_ = naive.people_of(data)
+        n, m, *_ = data.crowd.tolist()
+        cuts, scale = data.offsets, Stretch(*given).scale(near=near, small=2**20)
+        found = matches(boxes_of(data), cuts[0], cuts[1], n, cuts[1], cuts[2], m, scale, is_unit)
+        assert found.tolist() == [naive.cheapest(box, b, n, m, given) for box in a]
+
+    @settings(max_examples=300)
+    @given(strategies.collisions(most=2, rarely=2), SETTINGS, st.booleans())
+    def test_of_boxes(self, data, given, near):
+        self.same(data, given, is_unit=False, near=near)
+
+    @settings(max_examples=300)
+    @given(
+        strategies.grown(
+            most=2, rarely=2, original=True, max_crowd=1, lengths=(1, 2, 4, 6, 40, 70)
+        ),
+        SETTINGS,
+    )
+    def test_of_unit_samples(self, data, given):
+        self.same(data, given, is_unit=True)
+        self.same(data, given, is_unit=False)
+
+
 class TestWhatIsRefused:
     @pytest.mark.parametrize("value", [0, -1, 2.5, 200.0, None, "200", True, float("nan")])
     @pytest.mark.parametrize("name", ["max_space", "max_time"])
     def test_thresholds_that_are_no_numbers_of_cells_or_slots(self, name, value):
-        with pytest.raises(ArgumentError, match=f"{name} must be a whole number of at least 1"):
+        with pytest.raises(ArgumentError, match=f"{name} must be an integer of at least 1"):
             Stretch(**{name: value})
 
     @pytest.mark.parametrize("weights", [(0, 0), (-1, 2), (1, 0.5), (True, 1), (None, 1)])

@@ -38,11 +38,11 @@ class TestTime:
             min(most, Fraction(n * around(box, b) - na * length(box) - nb * length(b), n))
             for b in others
         )
-        cells = all(length(b) == 1 for b in others)
+        is_unit = all(length(b) == 1 for b in others)
         mine, tilt = na / n, (nb - na) / (2 * n)
-        late_at = lower_bounds.late_at.py_func
+        time_bound = lower_bounds.time_bound.py_func
         long = float(length(box) - 1)
-        bound = late_at(float(int(least)), long, mine, tilt, nb, cells, float(most))
+        bound = time_bound(float(int(least)), long, mine, tilt, nb, is_unit, float(most))
         assert 0 <= bound <= exact + SMALL
 
 
@@ -76,7 +76,7 @@ class TestSpace:
             )
             for a, b in others
         )
-        cells = all(length(a) == length(b) == 1 for a, b in others)
-        near_at = lower_bounds.near_at.py_func
-        bound = near_at(float(int(least)), float(extent - 2), na / n, cells, float(most))
+        is_unit = all(length(a) == length(b) == 1 for a, b in others)
+        space_bound = lower_bounds.space_bound.py_func
+        bound = space_bound(float(int(least)), float(extent - 2), na / n, is_unit, float(most))
         assert 0 <= bound <= exact + SMALL

@@ -10,7 +10,7 @@ import incrowd
 import naive
 from incrowd.errors import ArgumentError, InputError
 from incrowd.measure._uniqueness import encoding, exhaustive, inverted_index
-from incrowd.measure._uniqueness.encoding import KINDS, beside, kinds_of, points_of
+from incrowd.measure._uniqueness.encoding import KINDS, join_sensors, kinds_of, points_of
 from incrowd.measure._uniqueness.estimate import _draw
 from strategies import as_visits, visited
 
@@ -61,7 +61,7 @@ class TestPoints:
 
     def test_refuses_times_too_far_apart(self):
         visits = as_visits([(1, 0, -(2**62)), (1, 1, 2**62)])
-        with pytest.raises(InputError, match="too far apart"):
+        with pytest.raises(InputError, match="too many for 64-bit codes"):
             points_of(visits)
 
 
@@ -223,7 +223,7 @@ class TestExact:
     def test_refuses_what_is_not_cheap(self, monkeypatch):
         monkeypatch.setattr(exhaustive, "CHEAP", 3)
         rows = [(1, 0, 0), (2, 0, 0)]
-        with pytest.raises(InputError, match="not cheap"):
+        with pytest.raises(InputError, match="exact would compare people"):
             incrowd.uniqueness(as_visits(rows), 2, model="exact")
         assert incrowd.uniqueness(as_visits(rows), 1, model="exact").share == 0
 
@@ -251,14 +251,14 @@ class TestSeveralSensors:
 
     def test_codes_are_kept_apart(self):
         one = as_visits([(1, 0, 0), (1, 1, 0)])
-        laid = beside({"a": points_of(one), "b": points_of(one)})
+        laid = join_sensors({"a": points_of(one), "b": points_of(one)})
         assert len(set(laid.code.tolist())) == 4
 
     @pytest.mark.parametrize(
         ("how", "says"),
         [
-            ({"points": 3}, "take 4"),
-            ({"points": 2, "model": "exact"}, "random points only"),
+            ({"points": 3}, "give 4"),
+            ({"points": 2, "model": "exact"}, "need model=.probabilistic."),
         ],
     )
     def test_refuses(self, how, says):
@@ -277,9 +277,9 @@ class TestBadInput:
         [
             ({"points": 0}, "at least 1"),
             ({"points": 1.5}, "at least 1"),
-            ({"points": []}, "one or several"),
+            ({"points": []}, "one number or several different ones"),
             ({"points": [2, 2]}, "different"),
-            ({"points": "a"}, "whole number"),
+            ({"points": "a"}, "must be an integer"),
             ({"points": 10**30}, "below"),
             ({"seed": -1}, "seed"),
             ({"draws": 2.5}, "draws"),

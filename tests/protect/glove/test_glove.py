@@ -99,10 +99,10 @@ def during(*spans):
 
 
 @contextlib.contextmanager
-def coarse(zones, bins, listed):
+def coarse(regions, bins, listed):
     """Let bounds be as coarse, and lists as short, as told; bins may be a single slot."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partition, "ZONES", zones)
+        patch.setattr(partition, "REGIONS", regions)
         patch.setattr(partition, "BINS", bins)
         patch.setattr(partition, "NARROWEST", 1)
         patch.setattr(engine, "lists_for", lambda _: listed)
@@ -164,8 +164,8 @@ class TestHowItIsComputed:
         st.sampled_from([1, 3, 40]),
         st.sampled_from([1, 2, 7]),
     )
-    def test_a_coarse_map_and_short_lists_do_not_matter(self, case, zones, bins, listed):
-        with coarse(zones, bins, listed):
+    def test_a_coarse_map_and_short_lists_do_not_matter(self, case, regions, bins, listed):
+        with coarse(regions, bins, listed):
             assert found(released(case)) == expected(case)
 
     @pytest.mark.parametrize("off", ["near", "stop", "small"])
@@ -444,7 +444,7 @@ class TestSuppression:
         ("told", "text"),
         [
             ({"suppress": "odd", "max_time": 5}, "must be one of"),
-            ({"suppress": "samples"}, "give max_space or max_time"),
+            ({"suppress": "samples"}, "needs max_metres or max_minutes"),
         ],
     )
     def test_is_refused_where_it_makes_no_sense(self, told, text):
@@ -492,7 +492,7 @@ class TestWhatIsRefused:
 
     @pytest.mark.parametrize("k", [1, 0, -2, 2.0, 2.5, float("nan"), None, "2", True, [2]])
     def test_what_is_no_crowd(self, k):
-        with pytest.raises(ArgumentError, match="k must be a whole number of at least 2, not"):
+        with pytest.raises(ArgumentError, match="k must be an integer of at least 2, not"):
             incrowd.glove(self.PEOPLE, k)
 
     def test_fewer_people_than_a_crowd_has(self):
@@ -515,8 +515,8 @@ class TestWhatIsRefused:
             ({"stretch": (200, 480)}, "stretch must be a Stretch"),
             ({"stretch": {}}, "stretch must be a Stretch"),
             ({"stretch": Stretch(200, 480, 10**12)}, "weights of 1,000,000,000,000 and 1"),
-            ({"block": 0}, "block must be a whole number of at least 1"),
-            ({"threads": 0}, "threads is 0"),
+            ({"block": 0}, "block must be an integer of at least 1"),
+            ({"threads": 0}, "threads must be a positive integer, or None for all cores, not 0"),
         ],
     )
     def test_what_makes_no_sense(self, told, text):

@@ -1,18 +1,20 @@
 import json
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import altair as alt
 import pytest
 
 from incrowd.report._figures import charts
-from incrowd.report._figures.chart import LIGHT, Chart, solid
+from incrowd.report._figures.chart import LIGHT, WIDTH, Chart, solid, with_fixed_width
 from incrowd.report._page import TEMPLATES
-from report.samples import numbers, rows
+from report.samples import before, numbers, within
 
 ALL = [
     "k-gap", "uniqueness", "attacks", "accuracy-space", "accuracy-time", "people-space",
     "people-time", "places", "ratio-travelled", "ratio-gyration", "ratio-hull", "together",
+    "map", "records",
 ]  # fmt: skip
 
 
@@ -27,7 +29,8 @@ class TestCharts:
 
     def test_each_is_valid_vega_lite(self, drawn):
         for chart in drawn.values():
-            alt.Chart.from_dict(json.loads(json.dumps(chart.spec))).to_dict(validate=True)
+            for spec in chart.drawings.values():
+                alt.Chart.from_dict(json.loads(json.dumps(spec))).to_dict(validate=True)
 
     def test_each_has_a_sentence_and_its_numbers(self, drawn):
         for chart in drawn.values():
@@ -38,27 +41,23 @@ class TestCharts:
 
     def test_each_is_drawn(self, drawn):
         for name in ("uniqueness", "attacks", "places", "ratio-hull"):
-            svg = ET.fromstring(drawn[name].svg())  # noqa: S314
+            svg = ET.fromstring(drawn[name].svgs()[name])  # noqa: S314
             groups = [g for g in svg.iter() if "role-mark" in (g.get("class") or "")]
             assert groups
             assert all(len(list(group)) for group in groups)
 
     def test_a_width_of_its_own_where_there_is_no_page(self, drawn):
-        chart = drawn["k-gap"]
-        assert chart.spec["width"] == "container"
-        assert chart.fixed()["width"] == 640
-        assert chart.spec["width"] == "container"
+        spec = drawn["k-gap"].drawings["k-gap"]
+        assert spec["width"] == "container"
+        assert with_fixed_width(spec)["width"] == WIDTH
+        assert spec["width"] == "container"
 
     def test_series_differ_by_more_than_colour(self, drawn):
         for name in ("uniqueness", "people-space", "people-time", "places"):
-            assert '"strokeDash"' in json.dumps(drawn[name].spec)
+            assert '"strokeDash"' in json.dumps(drawn[name].drawings)
 
     def test_shares_are_those_of_the_numbers(self, drawn, made):
-        after = {
-            row["points"]: row["share"]
-            for row in made.numbers["before"]["uniqueness"]
-            if row["kind"] == "spatio_temporal"
-        }
+        after = {row.points: row.share for row in made.numbers.before.known()}
         assert [(int(row[0]), row[1]) for row in drawn["uniqueness"].rows] == [
             (points, f"{share:.1%}") for points, share in after.items()
         ]
@@ -76,23 +75,22 @@ class TestWithPartsMissing:
         assert "original" not in found[0].says
 
     def test_series_of_different_lengths(self):
-        known = numbers(unique=(0.0,)) | {"before": {"uniqueness": rows(0.1, 0.9)}}
+        known = replace(numbers(unique=(0.0,)), before=before(0.1, 0.9))
         assert charts(known)[0].rows == (("1", "10.0%", "0.0%"), ("2", "90.0%", ""))
 
     def test_nobody_has_a_home(self):
-        none = {"within": {"1.0": None}}
-        empty = {"bins": []}
-        persons = {
-            "centre_of_mass": none, "home": none, "work": none,
-            "travelled": empty, "gyration": empty, "hull": empty,
-        }  # fmt: skip
-        assert charts(numbers() | {"utility": {"persons": persons}}) == []
+        nobody = within(None, None)
+        none = dict.fromkeys(nobody.persons.home.within)
+        home = replace(nobody.persons.home, within=none)
+        persons = replace(nobody.persons, home=home, work=home)
+        found = charts(replace(numbers(), utility=replace(nobody, persons=persons)))
+        assert [chart.name for chart in found] == ["together"]
 
 
 class TestColours:
     def test_solid_leaves_no_name_of_a_colour(self, drawn):
         for name in ("uniqueness", "places"):
-            svg = drawn[name].svg()
+            svg = drawn[name].svgs()[name]
             assert "var(" in svg
             assert "var(" not in solid(svg)
 
@@ -103,7 +101,9 @@ class TestColours:
                 if f"var({name})" in LIGHT} == LIGHT  # fmt: skip
 
     def test_every_name_is_known(self, drawn):
-        named = re.findall(r"var\(--\w+\)", json.dumps([chart.spec for chart in drawn.values()]))
+        named = re.findall(
+            r"var\(--\w+\)", json.dumps([chart.drawings for chart in drawn.values()])
+        )
         assert set(named) <= set(LIGHT)
 
     def test_a_chart_is_frozen(self, drawn):

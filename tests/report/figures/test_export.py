@@ -1,26 +1,24 @@
 import json
 import struct
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
 from incrowd.errors import OutputError
 from incrowd.report._figures.export import write_figures
-from report.samples import numbers
+from incrowd.report._numbers import Box, PublishedRecord
+from report.samples import numbers, squares, useful
 
-BOX = {"east": 0.0, "east_to": 1.0, "north": 0.0, "north_to": 0.5, "hour": 7.0, "hour_to": 8.0}
+BOX = Box(east=0.0, east_to=1.0, north=0.0, north_to=0.5, hour=7.0, hour_to=8.0)
 
 
 @pytest.fixture
 def known():
     """Give numbers of which one chart, two maps and two drawings are made."""
-    about = {"side_m": 500.0, "columns": 2, "rows": 2, "least": 10, "cells": [[0, 1, 20, 30]]}
-    few = {"before": 1, "after": 1, "moved": 0.25}
-    together = {
-        "grid_km": 1.0, "map": about, "visits": few, "population": few, "flows": few,
-    }  # fmt: skip
-    drawn = [{"crowd": 2, "boxes": [BOX]}]
-    return numbers() | {"utility": {"persons": None, "together": together}, "drawn": drawn}
+    about = squares((0, 1, 20, 30), columns=2, rows=2)
+    drawn = (PublishedRecord(2, (BOX,)),)
+    return replace(numbers(), utility=useful(about=about, moved=0.25), drawn=drawn)
 
 
 NAMES = ["together", "map-original", "map-release", "records-1-space", "records-1-time"]
@@ -31,7 +29,7 @@ def test_every_figure_twice_and_the_numbers(known, tmp_path):
     names = write_figures(known, tmp_path / "figures", progress=lambda *s: steps.append(s))
     assert names == [f"{n}.{kind}" for n in NAMES for kind in ("svg", "png")] + ["numbers.json"]
     assert sorted(names) == sorted(file.name for file in (tmp_path / "figures").iterdir())
-    assert json.loads((tmp_path / "figures" / "numbers.json").read_text()) == known
+    assert json.loads((tmp_path / "figures" / "numbers.json").read_text()) == known.as_dict()
     assert steps == [(i, 5) for i in range(5)]
     for name in NAMES:
         text = (tmp_path / "figures" / f"{name}.svg").read_text()

@@ -1,8 +1,9 @@
-"""Recognising people in later data by what was known of earlier (the paper of 2016).
+"""Re-identifying people in later data by earlier data (the paper of 2016, section 3.4).
 
 ::
 
     split        what trains, and what is tested
-    matchers     the three attackers: most visited places, TF-IDF, Markov chains
-    deanonymize  who is recognised, for users
+    top_n        the matcher TopN: the most visited places
+    matchers     the matchers TfIdf and Markov: who is most similar
+    deanonymize  who is re-identified, for users
 """

@@ -1,11 +1,11 @@
-"""`deanonymize`: who is recognised across time, by three attackers.
+"""`deanonymize`: who is re-identified across time, by three attackers.
 
 ::
 
-    visits ──> halve ──> train, test ──┬──> by_top ────┐
-               (halves.py)             ├──> by_tfidf ──┼──> who is taken for whom ──> Recognition
-                                       └──> by_markov ─┘
-                                       (attackers.py, top.py, profiles.py)
+    visits ──> train_test_split ──> train, test ──┬──> TopN ────┐
+               (split.py)                         ├──> TfIdf ───┼──> who is matched ──> Recognition
+                                                  └──> Markov ──┘    with whom
+                                                  (top_n.py, matchers.py)
 
 Test people are worked on in blocks, on several threads; what is found for one does not depend on
 the others.
@@ -26,15 +26,14 @@ from incrowd._numba import Ints
 from incrowd._parallel import cores, on_threads
 from incrowd.attack._reidentification.matchers import (
     ATTACKERS,
+    Markov,
+    Matcher,
     Matches,
-    Rooms,
-    Search,
+    TfIdf,
     attackers_of,
-    by_markov,
-    by_tfidf,
-    by_top,
 )
-from incrowd.attack._reidentification.split import halve, share_of
+from incrowd.attack._reidentification.split import share_of, train_test_split
+from incrowd.attack._reidentification.top_n import TopN
 from incrowd.errors import ArgumentError, InputError
 
 if TYPE_CHECKING:
@@ -51,32 +50,32 @@ __all__ = [
 Flags = npt.NDArray[np.bool_]
 
 BLOCK = 64
-"""How many people are looked for at a time."""
+"""How many people are matched at a time."""
 MANY = 1 << 30
-"""More people than this could not be added up."""
+"""Of more people than this, the sum of indices in `top_n.PERSON` would not fit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recognition:
-    """How many people were recognised, by whom.
+    """How many people were re-identified, by which attacker.
 
     Attributes
     ----------
     table
         A row for each attacker (and each n): attacker, n (null where it has no meaning), people
-        (all who could be recognised), matched (of whom one person alone was most similar), correct
-        (and it was herself), precision (correct of matched; null if nobody was), recall (correct
-        of people), recall_all (correct of everybody, as in the paper).
+        (all who have training and test entries), matched (M: exactly one person was most similar),
+        correct (C: and it was the right one), precision (correct of matched; null if nobody was
+        matched), recall (correct of people), recall_all (correct of everybody, as in the paper).
     people
-        How many people could be recognised: they have something to train on, and to test.
+        How many people have training and test entries.
     excluded
-        How many people could not be, by the reason.
+        How many people have not, by the reason.
     without_transitions
-        How many of `people` have one entry only, in training or in test: the Markov attacker has
-        nothing on them. None if he was not asked.
+        How many of `people` have one entry only, in training or in test: the Markov attacker knows
+        nothing of them. None if that attacker was not asked for.
     matches
-        If asked for, a row for each attacker, n and person: user, attacker, n, matched (who she was
-        taken for; null if nobody).
+        If asked for, a row for each attacker, n and person: user, attacker, n, matched (the person
+        she was matched with; null if nobody).
     """
 
     table: "pl.DataFrame"
@@ -87,7 +86,7 @@ class Recognition:
 
     @property
     def everybody(self) -> int:
-        """How many people there are, whether they could be recognised or not."""
+        """How many people there are, with or without training and test entries."""
         return self.people + sum(self.excluded.values())
 
 
@@ -105,12 +104,12 @@ def deanonymize(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Recognition:
-    """Try to recognise everybody in the last part of the data, by what is known from the first.
+    """Re-identify people in the last part of the data, by what is known from the first part.
 
     The attack of section 3.4 of the paper of 2016 (*Top-n*), and two stronger ones. Each compares
-    what is to be recognised of a person with what is known of everybody; if one person alone is
-    most similar, she is the match, right or wrong. If two are, or nobody has anything in common,
-    there is no match.
+    the test entries of a person with the training entries of everybody; if exactly one person is
+    most similar, she is the match, right or wrong. If several are, or nobody has anything in
+    common, there is no match.
 
     Parameters
     ----------
@@ -118,17 +117,17 @@ def deanonymize(
         Visits of everybody.
     known
         What the adversary learned from, if it is another dataset of the same people: then the first
-        part of `known` trains, and the last part of `visits` is tested. People are matched by
-        identifiers that read the same; places by their names if both have names, by their codes
-        otherwise.
+        part of `known` is for training, and the last part of `visits` for testing. People are
+        matched by identifiers that read the same; places by their names if both have names, by
+        their codes otherwise.
     crowd, known_crowd
         Of a release: how many people share the record of each person of `visits`, and of `known`
-        (of all `visits`, if there is no `known`). A record of several is nobody's alone: who is
-        looked for by it, or taken for it, has no match.
+        (of all `visits`, if there is no `known`). A record that several people share
+        identifies none of them: its tests have no match, and matches with it do not count.
     share
-        The part of a person's entries, in the order of time, that train; the others are tested.
-        0.7 is seven tenths, exactly; a person with ten entries has seven to train. With `known`,
-        None trains on all of it, and tests all of `visits`.
+        The share of a person's entries, in the order of time, for training; the rest is for
+        testing. 0.7 is seven tenths, exactly; a person with ten entries has seven for training.
+        With `known`, None trains on all of it, and tests on all of `visits`.
     n
         How many of a person's most visited places the first attacker knows; or several numbers.
     attackers
@@ -139,7 +138,7 @@ def deanonymize(
         How many time units of the visits make a slot. Being at a place is one entry of a slot,
         however often it was recorded.
     matches
-        Whether to tell who was taken for whom.
+        Whether to return who was matched with whom.
     threads
         How many threads to use; all cores, unless given. The result is the same.
     progress
@@ -148,8 +147,8 @@ def deanonymize(
     Returns
     -------
     Recognition
-        How many were matched, and how many of them correctly: of those who could be recognised,
-        and of everybody.
+        How many were matched, and how many of them correctly: of those with training and test
+        entries, and of everybody.
 
     Notes
     -----
@@ -182,72 +181,73 @@ def deanonymize(
     _check_precision(precision)
     tested, trained = _alone(visits, crowd, "crowd"), _alone(known, known_crowd, "known_crowd")
     number = cores(threads)
-    halves = halve(visits, known, part, int(precision), number)
-    people, found = len(halves.who), {}
+    split = train_test_split(visits, known, part, int(precision), number)
+    people, found = len(split.who), {}
     if people >= MANY:
-        raise InputError(f"{people:,} people are more than can be compared")
+        raise InputError(f"there are {people:,} people; up to {MANY:,} can be compared")
     report = _progress(progress, people * len(names))
     report(0)
-    places = functools.cache(lambda: halves.visits(number))
+    places = functools.cache(lambda: split.visits(number))
     without = None
     for done, name in enumerate(names):
+        matcher: Matcher
         if name == "top":
-            search, rooms = by_top(*places(), halves.places, wanted)
+            matcher = TopN(*places(), split.places, wanted)
         elif name == "tfidf":
-            search, rooms = by_tfidf(*places())
+            matcher = TfIdf(*places())
         else:
-            train, test = halves.transitions(number)
+            train, test = split.transitions(number)
             without = int(np.sum((train.total == 0) | (test.total == 0)))
-            search, rooms = by_markov(train, test)
+            matcher = Markov(train, test)
         parts = []
-        for first, matched in _blocks(search, rooms, people, number):
+        for first, matched in _blocks(matcher, people, number):
             parts.append(matched)
             report(done * people + first + len(matched))
         found[name] = np.concatenate(parts)
-        _deny(found[name], tested[halves.who], (tested if known is None else trained)[halves.known])
-    users = visits.people.gather(halves.who)
-    table = _table(found, wanted, people + sum(halves.excluded.values()))
-    told = _told(users, found, wanted) if matches else None
-    return Recognition(table, people, halves.excluded, without, told)
+        _drop_shared(
+            found[name], tested[split.who], (tested if known is None else trained)[split.known]
+        )
+    users = visits.people.gather(split.who)
+    table = _table(found, wanted, people + sum(split.excluded.values()))
+    pairs = _pairs(users, found, wanted) if matches else None
+    return Recognition(table, people, split.excluded, without, pairs)
 
 
-def _blocks(
-    search: Search, rooms: Rooms, people: int, threads: int
-) -> Iterator[tuple[int, Matches]]:
-    """Look for all test people, block by block."""
-    spare: queue.SimpleQueue[Any] = queue.SimpleQueue()
+def _blocks(matcher: Matcher, people: int, threads: int) -> Iterator[tuple[int, Matches]]:
+    """Match all test people, block by block."""
+    buffers: queue.SimpleQueue[Any] = queue.SimpleQueue()
     for _ in range(threads + 1):
-        spare.put(rooms())
+        buffers.put(matcher.scratch())
 
     def work(first: int) -> tuple[int, Matches]:
-        room = spare.get()
+        scratch = buffers.get()
         try:
-            return first, search(first, min(first + BLOCK, people), room)
+            return first, matcher.match(first, min(first + BLOCK, people), scratch)
         finally:
-            spare.put(room)
+            buffers.put(scratch)
 
     return on_threads(threads, work, range(0, people, BLOCK))
 
 
 def _alone(visits: "Visits | None", crowd: npt.ArrayLike | None, name: str) -> Flags:
-    """Tell whose record is hers alone."""
+    """Return whose record is not shared with anybody."""
     number = 0 if visits is None else len(visits)
     if crowd is None:
         return np.ones(number, np.bool_)
     sizes = np.asarray(crowd)
     if sizes.shape != (number,) or sizes.dtype.kind not in "iu" or bool(np.any(sizes < 1)):
-        raise ArgumentError(f"{name} is a whole number of at least 1 for each of {number:,} people")
+        raise ArgumentError(f"{name} must be a positive integer for each of {number:,} people")
     return np.asarray(sizes == 1)
 
 
-def _deny(matched: Matches, tested: Flags, trained: Flags) -> None:
-    """Take back matches of records, or with records, that several people share."""
+def _drop_shared(matched: Matches, tested: Flags, trained: Flags) -> None:
+    """Drop matches of records, or with records, that several people share."""
     matched[~tested] = -1
     matched[(matched >= 0) & ~trained[matched]] = -1
 
 
 def _table(found: dict[str, Matches], wanted: Ints, everybody: int) -> "pl.DataFrame":
-    """Count who was matched, and who correctly."""
+    """Return how many were matched, how many correctly, and precision and recall (section 3.4)."""
     import polars as pl
 
     rows = []
@@ -273,8 +273,8 @@ def _table(found: dict[str, Matches], wanted: Ints, everybody: int) -> "pl.DataF
     )
 
 
-def _told(users: "pl.Series", found: dict[str, Matches], wanted: Ints) -> "pl.DataFrame":
-    """Say who was taken for whom."""
+def _pairs(users: "pl.Series", found: dict[str, Matches], wanted: Ints) -> "pl.DataFrame":
+    """Return who was matched with whom."""
     import polars as pl
 
     runs = [(name, n) for name in found for n in _ns(name, wanted)]
@@ -301,20 +301,20 @@ def _progress(tell: Callable[[int, int], None] | None, of: int) -> Callable[[int
 
 
 def _wanted(n: int | Iterable[int]) -> Ints:
-    """Give the numbers of places, each once, in order."""
+    """Return the numbers of places, each once, in order."""
     several = list(n) if isinstance(n, Iterable) else [n]
     for one in several:
         if not is_whole(one):
-            raise ArgumentError(f"n must be a whole number, not {one!r}")
+            raise ArgumentError(f"n must be an integer, not {one!r}")
         if not 1 <= one < 1 << 62:
-            raise ArgumentError(f"n is {one}; the attacker knows 1 place at least")
+            raise ArgumentError(f"n must be at least 1 (places that the attacker knows), not {one}")
     if not several:
-        raise ArgumentError("n is empty; give one number of places or several")
+        raise ArgumentError("n is empty; give at least one number of places")
     return np.array(sorted({int(one) for one in several}), np.int64)
 
 
 def _check_precision(precision: int) -> None:
     if not is_whole(precision):
-        raise ArgumentError(f"precision is a whole number of time units, not {precision!r}")
+        raise ArgumentError(f"precision must be an integer (time units), not {precision!r}")
     if precision < 1:
-        raise ArgumentError(f"precision is {precision}; it must be at least 1")
+        raise ArgumentError(f"precision must be at least 1 time unit, not {precision}")

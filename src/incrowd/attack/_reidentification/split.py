@@ -1,13 +1,13 @@
-"""What an adversary learned of people, and what he is to recognise them in: two halves of traces.
+"""What trains an adversary, and what people are to be re-identified in: a train/test split.
 
 ::
 
-    visits ──> entries ──┬── the first part of each person's ──> train ──┬──> counts of places
-    (known ──> entries ──┘)  the rest ─────────────────────────> test  ──┴──> counts of transitions
+    visits ──> entries ──┬── the first share of each person's ──> train ──┬──> counts of places
+    (known ──> entries ──┘)  the rest ──────────────────────────> test  ──┴──> counts of transitions
 
-A trace has one entry for each place and time slot (section 3.2 of the paper of 2016): who stays an
-hour at a place is there once. Places are numbered from 0 in the order of their codes, people as
-they come in the visits.
+Section 3.4 of the paper of 2016 trains on the first 70 % of each person's points. A trace has one
+entry for each place and time slot (section 3.2): who stays an hour at a place is there once. Places
+are numbered from 0 in the order of their codes, people as they come in the visits.
 """
 
 import math
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from incrowd.data._visits import Visits
 
 __all__ = [
-    "Halves",
-    "halve",
+    "TrainTestSplit",
     "share_of",
+    "train_test_split",
 ]
 
 
@@ -47,7 +47,7 @@ class Traces(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Halves:
+class TrainTestSplit:
     """The training and the test entries of everybody who has both.
 
     Attributes
@@ -70,20 +70,20 @@ class Halves:
     excluded: dict[str, int]
 
     def visits(self, threads: int) -> tuple[Vectors, Vectors]:
-        """Count how often people were at each place, in training and in test."""
+        """Return how often people were at each place, in training and in test."""
         return count(*self.train, threads=threads), count(*self.test, threads=threads)
 
     def transitions(self, threads: int) -> tuple[Vectors, Vectors]:
-        """Count how often people went from each place to each, in training and in test."""
+        """Return how often people went from each place to each, in training and in test."""
         train, test = (_steps(traces, self.places) for traces in (self.train, self.test))
         return count(*train, threads=threads), count(*test, threads=threads)
 
 
 def share_of(share: float | str | Fraction | None, *, other: bool) -> Fraction | None:
-    """Take a share for what it says: 0.7 is seven tenths; None where there is another dataset."""
+    """Return a share as it was written: 0.7 is seven tenths; None needs another dataset."""
     if share is None:
         if not other:
-            raise ArgumentError("without a share, what is known must be another dataset")
+            raise ArgumentError("share=None needs known, another dataset of the same people")
         return None
     text = str(share)
     try:
@@ -91,25 +91,25 @@ def share_of(share: float | str | Fraction | None, *, other: bool) -> Fraction |
         near = Fraction(text) if "/" in text else float(text)
         exact = Fraction(text) if 0 < near < 1 or math.isnan(near) else Fraction(0)
     except (ValueError, ZeroDivisionError) as error:
-        raise ArgumentError(f"the share must be a number between 0 and 1, not {share!r}") from error
+        raise ArgumentError(f"share must be a number between 0 and 1, not {share!r}") from error
     if not 0 < exact < 1:
         raise ArgumentError(
-            f"the share is {share}; it must be between 0 and 1, so that both training and test "
-            "have something"
+            f"share must be between 0 and 1, exclusive, not {share}; both training and test need "
+            "entries"
         )
     return exact
 
 
-def halve(
+def train_test_split(
     visits: "Visits",
     known: "Visits | None",
     share: Fraction | None,
     precision: int,
     threads: int,
-) -> Halves:
-    """Cut the traces of people into what was learned and what is to be recognised.
+) -> TrainTestSplit:
+    """Split the traces of people into training and test.
 
-    Without a share, all that is known was learned, and all visits are to be recognised.
+    Without a share, all that is known trains, and all visits are tested.
     """
     excluded: dict[str, int] = {}
     if known is None:
@@ -132,8 +132,8 @@ def halve(
     kept = (learned > 0) & (left > 0)
     if not kept.any():
         reasons = [f"{number:,} {reason}" for reason, number in excluded.items() if number]
-        raise InputError(f"nobody is left to be recognised: {', '.join(reasons) or 'no people'}")
-    return Halves(
+        raise InputError(f"there is nobody to re-identify: {', '.join(reasons) or 'no people'}")
+    return TrainTestSplit(
         _taken(train, train.offsets[trained[kept]], learned[kept]),
         _taken(test, (test.offsets[tested] + skipped)[kept], left[kept]),
         len(codes),
@@ -144,14 +144,16 @@ def halve(
 
 
 def _same_people(visits: "Visits", known: "Visits") -> tuple[Ints, Ints, dict[str, int]]:
-    """Find who is in both, by identifiers that read the same."""
+    """Return who is in both, by identifiers that read the same."""
     import polars as pl
 
     tables = []
     for each, index in ((visits, "first"), (known, "second")):
         names = each.people.cast(pl.String)
         if names.n_unique() < len(names):
-            raise InputError("people of two datasets are matched by identifiers; some occur twice")
+            raise InputError(
+                "people of two datasets are matched by identifiers; some identifiers occur twice"
+            )
         tables.append(pl.DataFrame({"user": names, index: np.arange(len(each))}))
     both = tables[0].join(tables[1], on="user", maintain_order="left")
     excluded = {
@@ -162,11 +164,13 @@ def _same_people(visits: "Visits", known: "Visits") -> tuple[Ints, Ints, dict[st
 
 
 def _as_known(visits: "Visits", known: "Visits") -> Ints:
-    """Give the places of visits the codes which they have in what is known, by their names."""
+    """Return the places of visits, with the codes that their names have in what is known."""
     if (visits.places is None) != (known.places is None):
         both = ("visits", "known") if known.places is None else ("known", "visits")
         raise InputError(
-            "places of {} have names, those of {} do not; they cannot be matched".format(*both)
+            "places of {} have names and places of {} have none; they cannot be matched".format(
+                *both
+            )
         )
     if visits.places is None or known.places is None:
         return visits.place
@@ -184,7 +188,7 @@ def _texts(names: "pl.Series") -> list[str | None]:
 
 
 def _codes(*places: Ints) -> Ints:
-    """Give all codes that occur, in order."""
+    """Return all codes that occur, in order."""
     import polars as pl
 
     # Most are repeated very often, so finding them is quicker than sorting them all.
@@ -193,7 +197,7 @@ def _codes(*places: Ints) -> Ints:
 
 
 def _traces(place: Ints, visits: "Visits", codes: Ints, precision: int, threads: int) -> Traces:
-    """Find the entries of everybody."""
+    """Return the entries of everybody."""
 
     def work(first: int) -> tuple[Ints, Ints]:
         cuts = visits.offsets[first : first + BLOCK + 1]
@@ -209,7 +213,7 @@ def _traces(place: Ints, visits: "Visits", codes: Ints, precision: int, threads:
 def _entries(
     place: Ints, time: Ints, offsets: Ints, precision: int, codes: Ints
 ) -> tuple[Ints, Ints]:
-    """Find the entries of some people: numbers of places, and how many entries each person has."""
+    """Return the entries of some people (numbers of places), and how many each person has."""
     people = len(offsets) - 1
     found, size = np.empty(offsets[-1] - offsets[0], np.int64), np.zeros(people, np.int64)
     used = 0
@@ -232,7 +236,7 @@ def _entries(
 
 
 def _part(size: Ints, share: Fraction) -> Ints:
-    """Give how many entries are a share of so many, rounded down."""
+    """Return how many entries are a share of so many, rounded down."""
     # In Python's numbers, which never overflow: the share may have any number of digits.
     sizes, which = np.unique(size, return_inverse=True)
     parts = [int(n) * share.numerator // share.denominator for n in sizes]
@@ -240,14 +244,14 @@ def _part(size: Ints, share: Fraction) -> Ints:
 
 
 def _taken(traces: Traces, start: Ints, size: Ints) -> Traces:
-    """Take so many entries of each person, from there on."""
+    """Return so many entries of each person, from the given ones on."""
     offsets = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
     row = np.repeat(start - offsets[:-1], size) + np.arange(offsets[-1])
     return Traces(traces.place[row], offsets)
 
 
 def _steps(traces: Traces, places: int) -> Traces:
-    """Give a code for every transition from an entry of a person to the next."""
+    """Return a code for every transition from an entry of a person to the next."""
     within = np.ones(len(traces.place) - 1, np.bool_)
     within[traces.offsets[1:-1] - 1] = False
     codes = traces.place[:-1] * places + traces.place[1:]

@@ -1,9 +1,14 @@
-"""The fewest people whom k known points fit: one branch and bound, three kinds of knowledge.
+"""The smallest crowd that k known points leave: one branch and bound, three kinds of knowledge.
 
 ::
 
-    index        what is published, laid out for the search: who has which place, how often
-    unordered    points known each by itself
-    sequence     points known in their order
-    proportion   points known with how they compare to each other
+    index        an inverted index of what is published: who has which place, how often
+    unordered    each known point matches, or not, whatever the others are (Definitions 4.1, 4.3,
+                 4.4, 4.6)
+    sequence     the known points match in their order (Definition 4.2)
+    proportion   the known points match by how they compare to the most visited one of them
+                 (Definition 4.5)
+
+Each search branches on the most telling point first, and gives up a branch when even the best
+points left could not make a smaller crowd than the smallest one found.
 """

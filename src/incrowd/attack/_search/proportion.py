@@ -1,12 +1,20 @@
-"""The search where points are known by their proportion to the most frequent one of them.
+"""Branch and bound where places are known with their visits relative to the most visited of them.
 
-With w for the visits of the person under attack and v for those of somebody else, and t for the
-most visited of the known places, she fits if every ``w[i] / w[t]`` is near ``v[i] / m``, where m is
-the most of all her v at the known places. For a place by itself, that is so while m lies in an
-interval; so a person is left while m lies in all of them. More points can make m larger, and so
-bring somebody back who did not fit before: she is looked at as long as any m that is possible still
-might do. Those who fit now, and whose m a point would not change, are lost one point at a time, as
-in `each`.
+Definition 4.5. With w for the visits of the person under attack, v for those of somebody else, and
+t for the most visited of the known places, she matches if every ``w[i] / w[t]`` is near
+``v[i] / m``, where m is the most of all her v at the known places. For one place that is so while
+m lies in an interval (`_interval`); so somebody is left while m lies in all of them.
+
+What makes this search different from the others: more points can make m larger, and so bring
+somebody back who did not match before. So
+
+- exactly k points are chosen, and not up to k;
+- she stays a candidate as long as any m that is still possible (from hers now upwards) lies in all
+  intervals so far;
+- the bound counts only those who match now and whose m a point would not change: these are lost one
+  point at a time, as in `unordered`.
+
+The outer loop fixes t; all other points are less frequent places of the person.
 """
 
 from typing import NamedTuple
@@ -14,13 +22,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import Ints, kernel, kernel_private
-from incrowd.attack._search.index import Points, Records, most_people
-from incrowd.attack._search.unordered import fits
+from incrowd._numba import Ints, kernel, kernel_inline, kernel_private
+from incrowd.attack._search.index import InvertedIndex, KnownPoints, max_candidates
+from incrowd.attack._search.unordered import lower_bound, matches
 
 __all__ = [
     "Tolerance",
-    "shares",
+    "proportion_search",
 ]
 
 
@@ -36,10 +44,12 @@ class Tolerance(NamedTuple):
     relative: bool
 
 
-class Rows(NamedTuple):
-    """Those who have the most frequent of the known places: their visits, and which m fits.
+class Candidates(NamedTuple):
+    """Those who have the most visited of the known places: their visits, and which m matches.
 
-    The last column is that of the place that they have.
+    A row for each, a column for each less frequent place of the person under attack, in her order;
+    the last column is that of the most visited known place itself. Somebody who was never at a
+    place has 0 visits there, and an interval in which no m lies.
     """
 
     visits: NDArray[np.int32]
@@ -48,46 +58,55 @@ class Rows(NamedTuple):
 
 
 @kernel_private
-def _between(visits: int, mine: int, top: int, tolerance: Tolerance) -> tuple[int, int]:
-    """Give between what m must lie for somebody with so many visits where others are `mine`.
+def _interval(visits: int, mine: int, top: int, tolerance: Tolerance) -> tuple[int, int]:
+    """Return between what m must lie for somebody with so many visits at a place.
 
-    Both ends may be far above any m; they are kept in 32 bits, as what no m reaches.
+    `mine` and `top` are the visits of the person under attack, to the place and to the most visited
+    known one. From ``|mine/top - visits/m| <= a/b`` (times ``visits/m``, if relative), solved for m
+    and rounded inwards. Both ends may be far above any m; they are kept in 32 bits, as what no m
+    reaches.
     """
     a, b = tolerance.above, tolerance.below
     if tolerance.relative:
         low = -(-(b - a) * visits * top // (b * mine))
         return min(MOST, low), min(MOST, (a + b) * visits * top // (b * mine))
     low, rest = -(-b * visits * top // (a * top + b * mine)), b * mine - a * top
+    # Where the tolerance exceeds the proportion itself, even a share of nothing is near enough.
     return min(MOST, low), MOST if rest <= 0 else min(MOST, b * visits * top // rest)
 
 
 @kernel_private
-def _visits(
-    start: int, end: int, records: Records, points: Points, local: NDArray[np.int32]
+def _visits_of_others(
+    start: int,
+    end: int,
+    index: InvertedIndex,
+    points: KnownPoints,
+    candidate_of: NDArray[np.int32],
 ) -> NDArray[np.int32]:
-    """Give how often everybody was where a person was; 0 where it does not fit."""
-    people = np.empty(most_people(start, end, len(local), records), np.int32)
+    """Return how often others were at the places of a person; 0 where the point does not match."""
+    people = np.empty(max_candidates(start, end, len(candidate_of), index), np.int32)
     visits, used = np.zeros((len(people), end - start), np.int32), 0
     for e in range(start, end):
-        key, low, high, under = records.key[e], points.low[e], points.high[e], points.under[e]
-        for i in range(records.start[key], records.start[key + 1]):
-            who, number = records.person[i], records.value[i]
-            if not fits(number, records.total[who], low, high, under):
+        key, low, high = index.key[e], points.low[e], points.high[e]
+        denominator = points.denominator[e]
+        for i in range(index.list_start[key], index.list_start[key + 1]):
+            who, count = index.list_person[i], index.list_count[i]
+            if not matches(count, index.total[who], low, high, denominator):
                 continue
-            if local[who] < 0:
-                local[who], people[used] = used, who
+            if candidate_of[who] < 0:
+                candidate_of[who], people[used] = used, who
                 used += 1
-            visits[local[who], e - start] = number
+            visits[candidate_of[who], e - start] = count
     for who in people[:used]:
-        local[who] = -1
+        candidate_of[who] = -1
     return visits[:used]
 
 
 @kernel_private
-def _rows(
+def _candidates(
     top: int, mine: NDArray[np.int32], visits: NDArray[np.int32], tolerance: Tolerance
-) -> Rows:
-    """Look at everybody who has a place: what they have of those that are less frequent."""
+) -> Candidates:
+    """Return everybody who has the place `top`, with what they have of less frequent ones."""
     size, people = visits.shape[1] - top, 0
     for c in range(len(visits)):
         people += visits[c, top] > 0
@@ -99,169 +118,235 @@ def _rows(
             continue
         for y in range(size):
             number = visits[c, top + y]
-            theirs[used, y - 1] = number  # that of the place itself comes last
+            theirs[used, y - 1] = number  # y = 0 is the place itself: it goes to the last column
             if number:
-                low[used, y - 1], high[used, y - 1] = _between(
+                low[used, y - 1], high[used, y - 1] = _interval(
                     np.int64(number), np.int64(mine[top + y]), np.int64(mine[top]), tolerance
                 )
         used += 1
-    return Rows(theirs, low, high)
+    return Candidates(theirs, low, high)
+
+
+@kernel_private
+def _indistinguishable(candidates: Candidates) -> int:
+    """Return how many match whatever is known: the place itself is their most visited one, too."""
+    people, last, number = len(candidates.visits), candidates.visits.shape[1] - 1, 0
+    for c in range(people):
+        m, match = candidates.visits[c, last], True
+        for y in range(last + 1):
+            match &= candidates.visits[c, y] <= m
+            match &= (candidates.low[c, y] <= m) & (m <= candidates.high[c, y])
+        number += match
+    return number
+
+
+@kernel_private
+def _match_alone(candidates: Candidates) -> int:
+    """Return how many match if the most visited place is all that is known."""
+    last, number = candidates.visits.shape[1] - 1, 0
+    for c in range(len(candidates.visits)):
+        m = candidates.visits[c, last]
+        number += candidates.low[c, last] <= m <= candidates.high[c, last]
+    return number
 
 
 @kernel_private
 def _count(
     members: NDArray[np.int32],
     state: NDArray[np.int32],
-    rows: Rows,
+    candidates: Candidates,
     sure: NDArray[np.int32],
     exact: NDArray[np.int32],
 ) -> int:
-    """Count who fits now, who would for sure with each point, and who would if it were last."""
+    """Return how many match now, and count for each further point who would match with it.
+
+    `exact` counts all of them: the crowd, if the point is the last one. `sure` counts those who
+    match now as well and keep their m: points yet to come are what they would be without this one,
+    so that the bound may add up who is lost.
+    """
     now = 0
     sure[:], exact[:] = 0, 0
     for i in range(len(members)):
         most, low, high = state[i]
-        visits, lows, highs = rows.visits[members[i]], rows.low[members[i]], rows.high[members[i]]
-        fits_now = low <= most <= high
-        now += fits_now
+        visits = candidates.visits[members[i]]
+        lows, highs = candidates.low[members[i]], candidates.high[members[i]]
+        matches_now = low <= most <= high
+        now += matches_now
+        # Without a branch in it, so that several points are compared at a time.
         for y in range(len(sure)):
             m = max(most, visits[y])
-            fit = (max(low, lows[y]) <= m) & (m <= min(high, highs[y]))
-            exact[y] += fit
-            sure[y] += fit & fits_now & (m == most)
+            match = (max(low, lows[y]) <= m) & (m <= min(high, highs[y]))
+            exact[y] += match
+            sure[y] += match & matches_now & (m == most)
     return now
 
 
-@kernel_private
-def _sure(rows: Rows) -> int:
-    """Count those who fit, whatever is known."""
-    people, last, number = len(rows.visits), rows.visits.shape[1] - 1, 0
-    for c in range(people):
-        m, fit = rows.visits[c, last], True
-        for y in range(last + 1):
-            fit &= (rows.visits[c, y] <= m) & (rows.low[c, y] <= m) & (m <= rows.high[c, y])
-        number += fit
-    return number
+@kernel_inline
+def _keep_possible(
+    y: int,
+    members: NDArray[np.int32],
+    state: NDArray[np.int32],
+    candidates: Candidates,
+    next_members: NDArray[np.int32],
+    next_state: NDArray[np.int32],
+) -> int:
+    """List who may still match once point y is known, with m and its interval; return how many.
+
+    m can only grow; so whoever has it above the interval is out for good, and whoever has it below
+    may come back.
+    """
+    found = 0
+    for j in range(len(members)):
+        c = members[j]
+        most = max(state[j, 0], candidates.visits[c, y])
+        low = max(state[j, 1], candidates.low[c, y])
+        high = min(state[j, 2], candidates.high[c, y])
+        if max(most, low) <= high:
+            next_members[found] = c
+            next_state[found] = most, low, high
+            found += 1
+    return found
 
 
-@kernel_private
-def _narrow(  # noqa: C901, PLR0912, PLR0915
-    k: int,
+@kernel_inline
+def _start_with_top(
+    candidates: Candidates, members: NDArray[np.int32], state: NDArray[np.int32]
+) -> int:
+    """List who may match when only the most visited place is known; return how many."""
+    last, found = candidates.visits.shape[1] - 1, 0
+    for c in range(len(candidates.visits)):
+        most = candidates.visits[c, last]
+        low, high = candidates.low[c, last], candidates.high[c, last]
+        if max(most, low) <= high:
+            members[found] = c
+            state[found] = most, low, high
+            found += 1
+    return found
+
+
+@kernel_inline
+def _note_last(
+    exact: NDArray[np.int32],
+    ranked: Ints,
     best: int,
-    rows: Rows,
-    here: int,
+    top: int,
+    path: NDArray[np.int32],
     chosen: NDArray[np.int32],
 ) -> int:
-    """Find the fewest whom a place and k-1 less frequent ones leave, if fewer than the best."""
-    people, size = len(rows.visits), rows.visits.shape[1] - 1
+    """Return the smallest crowd that any of some points leaves as the last one, and note which."""
+    smallest = best
+    for i in range(len(ranked)):
+        y = ranked[i]
+        if exact[y] < smallest:
+            smallest = exact[y]
+            chosen[:] = -1
+            chosen[0], chosen[len(path) + 1] = top, top + 1 + y
+            for d in range(len(path)):
+                chosen[d + 1] = top + 1 + path[d]
+    return smallest
+
+
+@kernel_private
+def _branch_and_bound(
+    k: int,
+    best: int,
+    candidates: Candidates,
+    top: int,
+    chosen: NDArray[np.int32],
+) -> int:
+    """Find the smallest crowd that a place and exactly k-1 less frequent ones leave.
+
+    If it is below the best, note in `chosen` which places these are, as entries of the person.
+
+    A depth-first walk with a stack of arrays, one row a depth (at depth d, d of the k-1 points are
+    known besides `top`): who may still match (`members`, `possible` of them) with m and the
+    interval in which it must lie (`state`), how many of them match `now`, and the points still to
+    be tried (`ranked`, `number` of them, the next one is `at`). A node is `fresh` until its
+    children are counted.
+    """
+    people, size = len(candidates.visits), candidates.visits.shape[1] - 1
     members, state = np.empty((k, people), np.int32), np.empty((k, people, 3), np.int32)
-    order, number, at, left = (
-        np.empty((k, size), np.int64),
-        np.zeros(k, np.int64),
-        np.zeros(k, np.int64),
-        np.zeros(k, np.int64),
-    )
+    ranked = np.empty((k, size), np.int64)
+    number, at = np.zeros(k, np.int64), np.zeros(k, np.int64)
+    possible, now = np.zeros(k, np.int64), np.zeros(k, np.int64)
     sure, exact = np.empty(size, np.int32), np.empty(size, np.int32)
     path, depth, fresh = np.full(k, -1, np.int32), 0, True
-    now = np.zeros(k, np.int64)
-    for c in range(people):
-        most, low, high = rows.visits[c, size], rows.low[c, size], rows.high[c, size]
-        if max(most, low) <= high:
-            members[0, left[0]] = c
-            state[0, left[0]] = most, low, high
-            left[0] += 1
-    for y in range(size):
-        order[0, y] = y
-    number[0] = size
-    least = _sure(rows)
+    possible[0] = _start_with_top(candidates, members[0], state[0])
+    ranked[0], number[0] = np.arange(size), size
+    least = _indistinguishable(candidates)
     while depth >= 0 and best > least:
-        spare = k - 1 - depth
+        spare, here = k - 1 - depth, possible[depth]
         if fresh:
             fresh, at[depth] = False, 0
-            now[depth] = _count(members[depth, : left[depth]], state[depth], rows, sure, exact)
-            for i in range(number[depth]):
-                y = order[depth, i]
-                if spare == 1 and exact[y] < best:
-                    best = exact[y]
-                    chosen[:] = -1
-                    chosen[0], chosen[depth + 1] = here, here + 1 + y
-                    for d in range(depth):
-                        chosen[d + 1] = here + 1 + path[d]
-                order[depth, i] += np.int64(sure[y]) * size
+            now[depth] = _count(members[depth, :here], state[depth], candidates, sure, exact)
             if spare == 1:
+                # The last point: its crowds are results, and there is nothing to branch on.
+                points = ranked[depth, : number[depth]]
+                best = _note_last(exact, points, best, top, path[:depth], chosen)
                 depth -= 1
                 continue
-            order[depth, : number[depth]].sort()
+            # Count and point in one integer: sorted, those come first whom the fewest are sure of.
+            for i in range(number[depth]):
+                ranked[depth, i] += np.int64(sure[ranked[depth, i]]) * size
+            ranked[depth, : number[depth]].sort()
         i = at[depth]
-        bound = now[depth]
-        for j in range(i, min(i + spare, number[depth])):
-            bound -= now[depth] - order[depth, j] // size
-        if i + spare > number[depth] or bound >= best:
+        # As many points as are to spare must be left, for exactly k have to be known.
+        if (
+            i + spare > number[depth]
+            or lower_bound(i, spare, now[depth], ranked[depth], number[depth], size) >= best
+        ):
             depth -= 1
             continue
         at[depth] += 1
-        y, found = order[depth, i] % size, 0
-        for j in range(left[depth]):
-            c = members[depth, j]
-            most = max(state[depth, j, 0], rows.visits[c, y])
-            low = max(state[depth, j, 1], rows.low[c, y])
-            high = min(state[depth, j, 2], rows.high[c, y])
-            if max(most, low) <= high:
-                members[depth + 1, found] = c
-                state[depth + 1, found] = most, low, high
-                found += 1
+        y = ranked[depth, i] % size
+        possible[depth + 1] = _keep_possible(
+            y, members[depth, :here], state[depth], candidates, members[depth + 1], state[depth + 1]
+        )
+        # Whatever comes before was tried together with this point already.
+        number[depth + 1] = number[depth] - i - 1
+        ranked[depth + 1, : number[depth + 1]] = ranked[depth, i + 1 : number[depth]] % size
         path[depth] = y
-        m = 0
-        for j in range(i + 1, number[depth]):
-            order[depth + 1, m] = order[depth, j] % size
-            m += 1
-        left[depth + 1], number[depth + 1] = found, m
         depth, fresh = depth + 1, True
     return best
 
 
-@kernel_private
-def _alone(rows: Rows) -> int:
-    """Count who has a place, and fits it by itself."""
-    last, number = rows.visits.shape[1] - 1, 0
-    for c in range(len(rows.visits)):
-        number += rows.low[c, last] <= rows.visits[c, last] <= rows.high[c, last]
-    return number
-
-
 @kernel
-def shares(
+def proportion_search(
     targets: Ints,
     ks: Ints,
-    first: int,
-    records: Records,
-    points: Points,
+    top_n: int,
+    index: InvertedIndex,
+    points: KnownPoints,
     tolerance: Tolerance,
-    local: NDArray[np.int32],
+    candidate_of: NDArray[np.int32],
 ) -> tuple[Ints, NDArray[np.int32]]:
-    """Find the fewest whom any k entries of some people leave by their proportions, as `each` does.
+    """Find the smallest crowd that any k entries of some people leave by their proportions.
 
-    Whoever does not fit by the points is left out as well.
+    Whoever does not match by the points is left out as well. Other parameters and results are those
+    of `unordered_search`.
     """
     crowd = np.full((len(targets), len(ks)), 2**62, np.int64)
     known = np.full((len(targets), len(ks), ks[-1]), -1, np.int32)
     for t in range(len(targets)):
-        start = records.offsets[targets[t]]
-        end = min(records.offsets[targets[t] + 1], start + first)
-        visits, mine = _visits(start, end, records, points, local), records.number[start:end]
+        start = index.offsets[targets[t]]
+        end = min(index.offsets[targets[t] + 1], start + top_n)
+        visits = _visits_of_others(start, end, index, points, candidate_of)
+        mine = index.number[start:end]
         for top in range(end - start):
             active = False
             for i in range(len(ks)):
                 active |= crowd[t, i] > 1 and end - start - top >= min(ks[i], end - start)
             if not active:
                 break
-            rows = _rows(top, mine, visits, tolerance)
+            candidates = _candidates(top, mine, visits, tolerance)
             for i in range(len(ks)):
                 k = min(ks[i], end - start)
                 if end - start - top < k or crowd[t, i] == 1:
                     continue
                 if k > 1:
-                    crowd[t, i] = _narrow(k, crowd[t, i], rows, np.int32(top), known[t, i])
-                elif _alone(rows) < crowd[t, i]:
-                    crowd[t, i], known[t, i, 0] = _alone(rows), top
+                    crowd[t, i] = _branch_and_bound(
+                        k, crowd[t, i], candidates, np.int32(top), known[t, i]
+                    )
+                elif _match_alone(candidates) < crowd[t, i]:
+                    crowd[t, i], known[t, i, 0] = _match_alone(candidates), top
     return crowd, known

@@ -1,19 +1,18 @@
 """How hard a dataset is to hide, why, and who is: section 5 of GLOVE (2021), figures 6 to 9.
 
 It stands here and not among measures because it asks as well what uniform generalisation, a
-mechanism, would do.
-
-Why people are hard to hide, in sentences for somebody who has to decide.
-
-Every sentence follows from figures of `Anonymizability`; which ones are said depends on them.
+mechanism, would do. `words` says why people are hard to hide, for somebody who has to decide; every
+sentence follows from figures of `Anonymizability`, and which ones are said depends on them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incrowd._format import percent, rounded_percent
+from incrowd._progress import Progress, Stages
 from incrowd.errors import ArgumentError
 from incrowd.measure._dispersion import dispersion
 from incrowd.measure._hardness import (
@@ -53,187 +52,10 @@ MUCH = 0.75
 """A share from which on something holds of most people."""
 DIFFERENT = 1.15
 """How many times as much is worth a word."""
-
-
-def words(found: "Anonymizability") -> tuple[str, ...]:
-    """Say why these people are hard to hide, and who is."""
-    said = [_standing(found)]
-    if found.people < FEWEST:
-        said.append(
-            f"With {found.people} people there is hardly a crowd to hide in, and what follows says "
-            "little."
-        )
-    if found.causes.already_hidden < 1:
-        said += [_cost(found), *_curve(found), *_levels(found), _what(found), _how(found)]
-        said += _who(found)
-    return tuple(said)
-
-
-def _standing(found: "Anonymizability") -> str:
-    hidden, k = found.causes.already_hidden, found.k
-    others = "another" if k == 2 else f"{k - 1} others"  # noqa: PLR2004
-    if hidden == 1:
-        return (
-            f"Everybody is hidden already: each of {found.people:,} people shares a record with "
-            f"{others}."
-        )
-    if hidden == 0:
-        return f"Nobody of {found.people:,} people shares a record with {others}."
-    return (
-        f"{_share(hidden)} of {found.people:,} people share a record with {others}; the rest do "
-        "not."
-    )
-
-
-def _cost(found: "Anonymizability") -> str:
-    gap = found.gaps[0]
-    text = (
-        f"To hide the median person among {found.k} costs {gap.median:.1%} of what there is to "
-        f"lose: her samples grow by {gap.median_km:.2g} km and {gap.median_minutes:.0f} min on "
-        "average."
-    )
-    if gap.median == 0:
-        return "The median person has nothing to lose; what follows is about the others."
-    return text
-
-
-def _curve(found: "Anonymizability") -> list[str]:
-    first, last = found.gaps[0], found.gaps[-1]
-    if first is last or first.median == 0:
-        return []
-    times = last.median / first.median
-    slowly = " only" if times < last.k / first.k / 2 else ""
-    return [f"A crowd of {last.k} costs{slowly} {times:.1f} times as much as one of {first.k}."]
-
-
-def _levels(found: "Anonymizability") -> list[str]:
-    if not found.levels:
-        return []
-    coarsest = max(found.levels, key=lambda level: level.metres * level.minutes)
-    enough = [level for level in found.levels if level.hidden >= 0.99]  # noqa: PLR2004
-    if enough:
-        return [f"A grid of {_grid(enough[0])} hides {_share(enough[0].hidden)} of them."]
-    hides = f"hides only {_share(coarsest.hidden)} of them" if coarsest.hidden else "hides nobody"
-    text = (
-        f"Coarser data alone does not do it: even a grid of {_grid(coarsest)} {hides}, because "
-        "the grid would have to be as coarse as everybody's hardest sample needs."
-    )
-    return [text]
-
-
-def _what(found: "Anonymizability") -> str:
-    """Say whether time or space gives people away."""
-    causes = found.causes
-    above, share = causes.time_above_space or 0.0, causes.median_time_share or 0.0
-    if causes.only_time == 1:
-        return "Time alone gives people away: their places cost nothing, only when they were seen."
-    if causes.only_space == 1:
-        return "Space alone gives people away: when they were seen costs nothing, only where."
-    if above >= MUCH:
-        alone = f"; for {_share(causes.only_time)} time is all of it" if causes.only_time else ""
-        return (
-            f"Time gives people away: for {_share(above)} it costs more to hide when they were "
-            f"seen than where, and for the median person time is {share:.0%} of the cost{alone}."
-        )
-    if above <= 1 - MUCH:
-        alone = f"; for {_share(causes.only_space)} space is all of it" if causes.only_space else ""
-        return (
-            f"Space gives people away: for {_share(1 - above)} it costs as much or more to hide "
-            "where they were seen than when, and for the median person space is "
-            f"{1 - share:.0%} of the cost{alone}."
-        )
-    return (
-        f"Both time and space give people away: time costs more than space for {_share(above)} of "
-        f"them, and is {share:.0%} of the cost of the median person."
-    )
-
-
-def _how(found: "Anonymizability") -> str:
-    """Say whether a few samples cost most."""
-    causes = found.causes
-    gini = causes.total.gini_median
-    if found.samples == found.people:
-        return "Everybody has one sample: there is nothing but that one to hide."
-    heavy = f"for {_share(causes.total.heavy)} of people the efforts have a heavy tail"
-    if causes.total.heavy >= 0.5:  # noqa: PLR2004
-        return (
-            f"Most samples are easy to hide and a few are very hard: {heavy}. Merging people "
-            "(incrowd anonymize) stretches each sample by what it needs; dropping the hardest "
-            "helps further."
-        )
-    if gini >= 0.4:  # noqa: PLR2004
-        return (
-            "The cost is uneven: some samples of a person are much harder to hide than others "
-            f"(the median Gini coefficient is {gini:.2f}; {heavy}). Merging people (incrowd "
-            "anonymize) stretches each sample by what it needs."
-        )
-    return (
-        "The cost is spread over all samples of a person (the median Gini coefficient is "
-        f"{gini:.2f}), so that dropping a few of them would not help much."
-    )
-
-
-def _who(found: "Anonymizability") -> list[str]:
-    if found.hardest is None:
-        text = (
-            "Who is hardest to hide cannot be told without telling it of single people: too few "
-            "stand out."
-        )
-        return [text]
-    traits = {trait.name: trait for trait in found.hardest.traits}
-    names = {
-        "samples": ("more samples", "fewer samples", "", ".0f"),
-        "radius_km": ("move farther", "move less far", " km", ".2g"),
-        "per_hour": ("are seen more often", "are seen less often", " times an hour", ".2g"),
-        "interval_std_min": ("are seen less regularly", "are seen more regularly", " min", ".0f"),
-    }
-    told = [
-        said
-        for name, (more, fewer, unit, form) in names.items()
-        if name in traits and (said := _trait(traits[name], more, fewer, unit, form))
-    ]
-    tell = _listed(told) or "are seen as often, as regularly and in as wide an area as the others"
-    return [f"The hardest tenth ({found.hardest.people:,} people) {tell}."]
-
-
-def _trait(trait: "Trait", more: str, fewer: str, unit: str, form: str) -> str | None:
-    mine, others = trait.hardest, trait.others
-    if max(mine, others) <= DIFFERENT * min(mine, others):
-        return None
-    verb = "have " if trait.name == "samples" else ""
-    what = more if mine > others else fewer
-    spread = "standard deviation of the time between samples " if unit == " min" else ""
-    return f"{verb}{what} ({spread}{mine:{form}}{unit} against {others:{form}})"
-
-
-def _listed(parts: list[str]) -> str:
-    return " and ".join([", ".join(parts[:-1]), *parts[-1:]]) if len(parts) > 1 else "".join(parts)
-
-
-def _grid(level: "Level") -> str:
-    minutes = level.minutes
-    hours = 2 * 60
-    long = f"{minutes / 60:g} h" if minutes >= hours and minutes % 60 == 0 else f"{minutes:g} min"
-    return f"{level.metres / 1000:g} km and {long}"
-
-
-def _share(part: float | None) -> str:
-    """Say a share in per cent, and never 0 % or 100 % of what is neither none nor all."""
-    part = part or 0.0
-    if 0 < part < 0.001:  # noqa: PLR2004
-        return "less than 0.1%"
-    if 0.999 < part < 1:  # noqa: PLR2004
-        return "more than 99.9%"
-    text = f"{part:.1%}" if part < 0.1 or part > 0.99 else f"{part:.0%}"  # noqa: PLR2004
-    return text.replace(".0%", "%")
-
-
 CROWDS = (2, 3, 5, 10, 20, 50, 100)
 """The crowds of the curve over k, as in figure 7."""
 LEVELS = ((100, 1), (1_000, 30), (2_500, 60), (5_000, 120), (10_000, 240), (20_000, 480))
 """The grids of figure 8, in metres and minutes; the paper's text names the first and the last."""
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,13 +186,13 @@ def anonymizability(
     k, stretch = wanted[0], stretch or Stretch()
     grids = _grids(data.frame, levels)
     steps = (gaps is None) + sum(not _is_own(data.frame, *grid) for grid in grids) + 1
-    tell = _Steps(progress, steps)
+    stages = Stages(progress, steps, parts=len(data))
     if gaps is None:
-        gaps = k_gap(data, wanted, stretch=stretch, threads=threads, progress=tell.next())
+        gaps = k_gap(data, wanted, stretch=stretch, threads=threads, progress=stages.next())
     _check(gaps, wanted, len(data))
     if causes is None:
         causes = dispersion(
-            data, k, gaps=gaps, stretch=stretch, threads=threads, progress=tell.next()
+            data, k, gaps=gaps, stretch=stretch, threads=threads, progress=stages.next()
         )
     rows = gaps.filter(gaps["k"] == k) if "k" in gaps.columns else gaps
     gap = rows["k_gap"].to_numpy()
@@ -379,7 +201,7 @@ def anonymizability(
         coarse, left = data, gap
         if not _is_own(data.frame, metres, minutes):
             coarse = Generalise(metres, minutes).protect(data, threads=threads).trajectories
-            found = k_gap(coarse, k, stretch=stretch, threads=threads, progress=tell.next())
+            found = k_gap(coarse, k, stretch=stretch, threads=threads, progress=stages.next())
             left = found["k_gap"].to_numpy()
         tried.append(_level(metres, minutes, coarse.samples, left))
     return Anonymizability(
@@ -453,20 +275,177 @@ def _level(metres: float, minutes: float, samples: int, gap: Any) -> Level:
     )
 
 
-class _Steps:
-    """Count people over several searches, one after the other."""
+def words(found: "Anonymizability") -> tuple[str, ...]:
+    """Say why these people are hard to hide, and who is."""
+    said = [_standing(found)]
+    if found.people < FEWEST:
+        said.append(
+            f"With {found.people} people there is hardly a crowd to hide in, and what follows says "
+            "little."
+        )
+    if found.causes.already_hidden < 1:
+        said += [_cost(found), *_curve(found), *_levels(found), _what(found), _how(found)]
+        said += _who(found)
+    return tuple(said)
 
-    def __init__(self, progress: Progress | None, steps: int) -> None:
-        self.progress, self.steps, self.begun = progress, steps, 0
 
-    def next(self) -> Progress | None:
-        """Give the progress of the next search."""
-        before, self.begun = self.begun, self.begun + 1
-        if self.progress is None:
-            return None
-        tell = self.progress
+def _standing(found: "Anonymizability") -> str:
+    hidden, k = found.causes.already_hidden, found.k
+    others = "another" if k == 2 else f"{k - 1} others"  # noqa: PLR2004
+    if hidden == 1:
+        return (
+            f"Everybody is hidden already: each of {found.people:,} people shares a record with "
+            f"{others}."
+        )
+    if hidden == 0:
+        return f"Nobody of {found.people:,} people shares a record with {others}."
+    return (
+        f"{rounded_percent(hidden)} of {found.people:,} people share a record with {others}; the "
+        "rest do not."
+    )
 
-        def update(done: int, people: int) -> None:
-            tell(before * people + done, self.steps * people)
 
-        return update
+def _cost(found: "Anonymizability") -> str:
+    gap = found.gaps[0]
+    text = (
+        f"To hide the median person among {found.k} costs {percent(gap.median)} of what there is "
+        f"to lose: her samples grow by {gap.median_km:.2g} km and {gap.median_minutes:.0f} min on "
+        "average."
+    )
+    if gap.median == 0:
+        return "The median person has nothing to lose; what follows is about the others."
+    return text
+
+
+def _curve(found: "Anonymizability") -> list[str]:
+    first, last = found.gaps[0], found.gaps[-1]
+    if first is last or first.median == 0:
+        return []
+    times = last.median / first.median
+    slowly = " only" if times < last.k / first.k / 2 else ""
+    return [f"A crowd of {last.k} costs{slowly} {times:.1f} times as much as one of {first.k}."]
+
+
+def _levels(found: "Anonymizability") -> list[str]:
+    if not found.levels:
+        return []
+    coarsest = max(found.levels, key=lambda level: level.metres * level.minutes)
+    enough = [level for level in found.levels if level.hidden >= 0.99]  # noqa: PLR2004
+    if enough:
+        return [f"A grid of {_grid(enough[0])} hides {rounded_percent(enough[0].hidden)} of them."]
+    hides = (
+        f"hides only {rounded_percent(coarsest.hidden)} of them"
+        if coarsest.hidden
+        else "hides nobody"
+    )
+    text = (
+        f"Coarser data alone does not do it: even a grid of {_grid(coarsest)} {hides}, because "
+        "the grid would have to be as coarse as everybody's hardest sample needs."
+    )
+    return [text]
+
+
+def _what(found: "Anonymizability") -> str:
+    """Say whether time or space gives people away."""
+    causes = found.causes
+    above, share = causes.time_above_space or 0.0, causes.median_time_share or 0.0
+    if causes.only_time == 1:
+        return "Time alone gives people away: their places cost nothing, only when they were seen."
+    if causes.only_space == 1:
+        return "Space alone gives people away: when they were seen costs nothing, only where."
+    if above >= MUCH:
+        alone = (
+            f"; for {rounded_percent(causes.only_time)} time is all of it"
+            if causes.only_time
+            else ""
+        )
+        return (
+            f"Time gives people away: for {rounded_percent(above)} it costs more to hide when they "
+            f"were seen than where, and for the median person time is {percent(share, 0)} of the "
+            f"cost{alone}."
+        )
+    if above <= 1 - MUCH:
+        alone = (
+            f"; for {rounded_percent(causes.only_space)} space is all of it"
+            if causes.only_space
+            else ""
+        )
+        return (
+            f"Space gives people away: for {rounded_percent(1 - above)} it costs as much or more "
+            "to hide where they were seen than when, and for the median person space is "
+            f"{percent(1 - share, 0)} of the cost{alone}."
+        )
+    return (
+        "Both time and space give people away: time costs more than space for "
+        f"{rounded_percent(above)} of them, and is {percent(share, 0)} of the cost of the median "
+        "person."
+    )
+
+
+def _how(found: "Anonymizability") -> str:
+    """Say whether a few samples cost most."""
+    causes = found.causes
+    gini = causes.total.gini_median
+    if found.samples == found.people:
+        return "Everybody has one sample: there is nothing but that one to hide."
+    heavy = f"for {rounded_percent(causes.total.heavy)} of people the efforts have a heavy tail"
+    if causes.total.heavy >= 0.5:  # noqa: PLR2004
+        return (
+            f"Most samples are easy to hide and a few are very hard: {heavy}. Merging people "
+            "(incrowd anonymize) stretches each sample by what it needs; dropping the hardest "
+            "helps further."
+        )
+    if gini >= 0.4:  # noqa: PLR2004
+        return (
+            "The cost is uneven: some samples of a person are much harder to hide than others "
+            f"(the median Gini coefficient is {gini:.2f}; {heavy}). Merging people (incrowd "
+            "anonymize) stretches each sample by what it needs."
+        )
+    return (
+        "The cost is spread over all samples of a person (the median Gini coefficient is "
+        f"{gini:.2f}), so that dropping a few of them would not help much."
+    )
+
+
+def _who(found: "Anonymizability") -> list[str]:
+    if found.hardest is None:
+        text = (
+            "Who is hardest to hide cannot be told without telling it of single people: too few "
+            "stand out."
+        )
+        return [text]
+    traits = {trait.name: trait for trait in found.hardest.traits}
+    names = {
+        "samples": ("more samples", "fewer samples", "", ".0f"),
+        "radius_km": ("move farther", "move less far", " km", ".2g"),
+        "per_hour": ("are seen more often", "are seen less often", " times an hour", ".2g"),
+        "interval_std_min": ("are seen less regularly", "are seen more regularly", " min", ".0f"),
+    }
+    told = [
+        said
+        for name, (more, fewer, unit, form) in names.items()
+        if name in traits and (said := _trait(traits[name], more, fewer, unit, form))
+    ]
+    tell = _listed(told) or "are seen as often, as regularly and in as wide an area as the others"
+    return [f"The hardest tenth ({found.hardest.people:,} people) {tell}."]
+
+
+def _trait(trait: "Trait", more: str, fewer: str, unit: str, form: str) -> str | None:
+    mine, others = trait.hardest, trait.others
+    if max(mine, others) <= DIFFERENT * min(mine, others):
+        return None
+    verb = "have " if trait.name == "samples" else ""
+    what = more if mine > others else fewer
+    spread = "standard deviation of the time between samples " if unit == " min" else ""
+    return f"{verb}{what} ({spread}{mine:{form}}{unit} against {others:{form}})"
+
+
+def _listed(parts: list[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), *parts[-1:]]) if len(parts) > 1 else "".join(parts)
+
+
+def _grid(level: "Level") -> str:
+    minutes = level.minutes
+    hours = 2 * 60
+    long = f"{minutes / 60:g} h" if minutes >= hours and minutes % 60 == 0 else f"{minutes:g} min"
+    return f"{level.metres / 1000:g} km and {long}"

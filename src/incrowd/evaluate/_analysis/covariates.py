@@ -1,14 +1,12 @@
-"""What may make a person easy or hard to hide (figure 20 of the paper of 2021), and correlations.
+"""What may make a person easy or hard to hide (figure 20 of the paper of 2021).
 
 - *radius of gyration*: the root of the mean squared distance of samples to their centre of mass;
 - *local density*: how many other people's circles, each about its centre of mass with the radius
   of gyration, meet hers; circles that touch meet, so that people who never leave one cell do;
-- *travel distance*: all ways from the centre of a sample to that of the next, in their order;
+- *travel distance*: the sum of distances from the centre of a sample to that of the next, in time;
 - *deviation of the time between samples*: the standard deviation (of all, not of a draw) of the
   time from a sample to the next; there is none for a person with one sample.
 """
-
-import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +17,13 @@ from incrowd.data._trajectories import Trajectories
 from incrowd.measure._describe import radius_of_gyration
 
 __all__ = [
-    "TRAITS",
+    "COVARIATES",
+    "covariates",
     "local_density",
-    "pearson",
-    "spearman",
-    "traits",
 ]
 
 
-TRAITS = {
+COVARIATES = {
     "radius_of_gyration": "the radius of gyration",
     "local_density": "how many others live and move around there",
     "travel_distance": "the total travel distance",
@@ -38,41 +34,39 @@ ROWS, TILE = 256, 256
 """How many circles a thread takes, and how many are looked at together."""
 NARROW, BITS = 100.0, 16
 """What radius, in metres, is hardly one; how fine the plane is cut to put people in order."""
-CHUNK = 4096
-"""So many products of ranks add up below 2**63, whatever the ranks."""
 
 Columns = tuple[NDArray[np.int32], ...]
 
 
-def traits(data: Trajectories, *, threads: int | None = None) -> dict[str, Floats]:
-    """Give the four properties of everybody: in metres, people, metres and minutes.
+def covariates(data: Trajectories, *, threads: int | None = None) -> dict[str, Floats]:
+    """Return the four properties of everybody: in metres, people, metres and minutes.
 
     Examples
     --------
     >>> from incrowd import Trajectories
-    >>> found = traits(Trajectories.from_boxes(
+    >>> found = covariates(Trajectories.from_boxes(
     ...     {"user": [1, 1, 1, 2], "x0": [0, 3, 3, 9], "y0": [0, 4, 4, 0], "t0": [0, 5, 20, 0]}))
     >>> found["travel_distance"].tolist(), found["time_deviation"].tolist()
     ([500.0, 0.0], [5.0, nan])
     """
-    ways, deviation, x, y = _walk(data.columns, data.offsets)
+    travel, deviation, x, y = _walk(data.columns, data.offsets)
     frame = data.frame
     gyration, half = radius_of_gyration(data), frame.cell / 2
     density = local_density(x * half, y * half, gyration, threads=threads)
     return {
         "radius_of_gyration": gyration,
         "local_density": density.astype(np.float64),
-        "travel_distance": ways * half,
+        "travel_distance": travel * half,
         "time_deviation": deviation * (frame.slot / 120),
     }
 
 
 @kernel
 def _walk(columns: Columns, offsets: Ints) -> tuple[Floats, Floats, Floats, Floats]:
-    """Give everybody's ways, the deviation of her gaps, and her centre; all of it times two."""
+    """Give everybody's travel distance, deviation of gaps, and centre; all of it times two."""
     x0, x1, y0, y1, t0, t1 = columns
     people = len(offsets) - 1
-    ways, deviation = np.zeros(people), np.full(people, np.nan)
+    travel, deviation = np.zeros(people), np.full(people, np.nan)
     middle_x, middle_y = np.zeros(people), np.zeros(people)
     for person in range(people):
         first, last = offsets[person], offsets[person + 1]
@@ -86,7 +80,7 @@ def _walk(columns: Columns, offsets: Ints) -> tuple[Floats, Floats, Floats, Floa
         for i in range(first + 1, last):
             x = float(x0[i] + x1[i] - x0[i - 1] - x1[i - 1])
             y = float(y0[i] + y1[i] - y0[i - 1] - y1[i - 1])
-            ways[person] += np.sqrt(x * x + y * y)
+            travel[person] += np.sqrt(x * x + y * y)
         gaps = last - first - 1
         mean = (t0[last - 1] + t1[last - 1] - t0[first] - t1[first]) / gaps
         square = 0.0
@@ -94,7 +88,7 @@ def _walk(columns: Columns, offsets: Ints) -> tuple[Floats, Floats, Floats, Floa
             off = (t0[i] + t1[i] - t0[i - 1] - t1[i - 1]) - mean
             square += off * off
         deviation[person] = np.sqrt(square / gaps)
-    return ways, deviation, middle_x, middle_y
+    return travel, deviation, middle_x, middle_y
 
 
 def local_density(x: Floats, y: Floats, radius: Floats, *, threads: int | None = None) -> Ints:
@@ -170,62 +164,3 @@ def _meetings(
                 count += away_x * away_x + away_y * away_y <= both * both
             counts[i - first] += count
     return counts
-
-
-def pearson(a: Floats, b: Floats) -> float | None:
-    """Give the correlation of two columns; None if one of them never changes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> pearson(np.array([1.0, 2, 3]), np.array([2.0, 4, 6]))
-    1.0
-    """
-    if not len(a) or a.min() == a.max() or b.min() == b.max():
-        return None
-    # Sums are rounded once, in whatever order.
-    mean_a, mean_b = math.fsum(a.tolist()) / len(a), math.fsum(b.tolist()) / len(b)
-    off_a, off_b = a - mean_a, b - mean_b
-    both = math.fsum((off_a * off_b).tolist())
-    squares = [math.fsum((off * off).tolist()) for off in (off_a, off_b)]
-    return _within(both, squares[0], squares[1])
-
-
-def spearman(a: Floats, b: Floats) -> float | None:
-    """Give the correlation of the ranks of two columns; equals have the mean of theirs.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> spearman(np.array([1.0, 2, 3]), np.array([1.0, 10, 100]))
-    1.0
-    """
-    if not len(a) or a.min() == a.max() or b.min() == b.max():
-        return None
-    # Twice the ranks are whole numbers, and so are their sums.
-    rank_a, rank_b, n = _twice_ranks(a), _twice_ranks(b), len(a)
-    total = n * (n + 1)
-    both, square_a, square_b = (
-        n * _product(one, other) - total * total
-        for one, other in ((rank_a, rank_b), (rank_a, rank_a), (rank_b, rank_b))
-    )
-    return _within(both, square_a, square_b)
-
-
-def _within(both: float, square_a: float, square_b: float) -> float | None:
-    """Give a correlation, which rounding must not take beyond 1."""
-    size = math.sqrt(square_a * square_b)
-    return max(-1.0, min(1.0, both / size)) if 0 < size < math.inf else None
-
-
-def _twice_ranks(values: Floats) -> Ints:
-    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
-    after = np.cumsum(counts)
-    # The first of equals has the rank `after - counts + 1`, the last one `after`.
-    ranks: Ints = (2 * after - counts + 1)[which]
-    return ranks
-
-
-def _product(a: Ints, b: Ints) -> int:
-    chunks = range(0, len(a), CHUNK)
-    return sum(int(a[i : i + CHUNK] @ b[i : i + CHUNK]) for i in chunks)

@@ -1,7 +1,7 @@
 """Which features of the data make hiding cheap (section 8 of the paper of 2021).
 
-GLOVE is run on parts of a dataset, and the granularity of what it publishes is told beside what
-the parts differ in (figures 16 to 18). The run on the whole tells the same of people who are seen
+GLOVE is run on subsets of a dataset, and the granularity of what it publishes is told beside what
+the subsets differ in (figures 16 to 18). The run on the whole tells the same of people who are seen
 often and rarely (figure 19), and what the effort of hiding a person goes along with (figure 20).
 Where the paper leaves a choice:
 
@@ -13,8 +13,6 @@ Where the paper leaves a choice:
 - the *effort* of hiding a person is the cost of the first merge that she is part of: for k = 2
   that with her only partner, for a larger k that with whom she was found to be most alike. People
   who were merged with nobody are left out.
-
-What a study found, in sentences.
 """
 
 import math
@@ -25,33 +23,35 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd._arguments import whole
+from incrowd._format import length
 from incrowd._numba import Floats
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError
-from incrowd.evaluate._analysis.covariates import TRAITS, pearson, spearman, traits
+from incrowd.evaluate._analysis.covariates import COVARIATES, covariates
 from incrowd.evaluate._analysis.subsets import (
-    Part,
     Progress,
-    Runs,
-    Wanted,
-    areas,
+    Subset,
+    SubsetRequest,
+    SubsetRuns,
+    area_subsets,
     first_days,
-    shares_of,
+    people_subsets,
     span_of,
 )
+from incrowd.evaluate._correlation import pearson, spearman
 from incrowd.evaluate._utility.accuracy import sizes_of, tallied
 from incrowd.evaluate._utility.distributions import Distribution
 
 if TYPE_CHECKING:
     from incrowd.evaluate._analysis.subsets import Box
-    from incrowd.protect._glove.api import Release
+    from incrowd.protect._glove.release import Release
 
 __all__ = [
     "FEATURES",
     "Correlation",
     "Group",
-    "Part",
     "Study",
+    "Subset",
     "check",
     "findings_of",
     "first_costs",
@@ -64,6 +64,10 @@ FEATURES = ("span", "coverage", "people", "frequency", "correlations")
 LEAST = 10
 EDGES = [0.0, *(float(f"{n}e{power}") for power in range(-4, 4) for n in (1, 2, 3, 5))]
 """Between what samples per hour people are grouped."""
+CLOSE = 1.2
+"""What differs by less than this factor is about the same."""
+STRONG, WEAK = 0.5, 0.2
+"""From which correlation on something is strong, and below which it is hardly there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ class Correlation:
     Attributes
     ----------
     name
-        One of `incrowd.evaluate._analysis.covariates.TRAITS`.
+        One of `incrowd.evaluate._analysis.covariates.COVARIATES`.
     people
         Of how many people it is known.
     pearson, spearman
@@ -118,7 +122,7 @@ class Study:
     people, samples, days
         What the data has.
     span, coverage, cardinality
-        Parts of the data, from small to large: its first days, an area, a share of its people.
+        Subsets of the data, from small to large: its first days, an area, a share of its people.
         None where that was not asked for.
     area
         Where the area is.
@@ -127,7 +131,7 @@ class Study:
     correlations
         What the effort of hiding somebody goes along with.
     left_out
-        Sentences: which parts were too small.
+        Sentences: which subsets were too small.
     """
 
     k: int
@@ -136,10 +140,10 @@ class Study:
     people: int
     samples: int
     days: float
-    span: tuple[Part, ...] | None = None
-    coverage: tuple[Part, ...] | None = None
+    span: tuple[Subset, ...] | None = None
+    coverage: tuple[Subset, ...] | None = None
     area: dict[str, Any] | None = None
-    cardinality: tuple[Part, ...] | None = None
+    cardinality: tuple[Subset, ...] | None = None
     frequency: tuple[Group, ...] | None = None
     correlations: tuple[Correlation, ...] | None = None
     left_out: tuple[str, ...] = ()
@@ -190,7 +194,7 @@ def study(
     threads
         How many threads to use; all cores, unless given.
     progress
-        Called with the number of people hidden, and of all in all parts.
+        Called with the number of people hidden, and of all in all subsets.
 
     Examples
     --------
@@ -207,19 +211,19 @@ def study(
         data = data[data.lengths() > 0]
     if len(data) < k:
         raise ArgumentError(f"{len(data):,} people cannot hide in a crowd of {k}")
-    parts: dict[str, list[Wanted]] = {}
+    subsets: dict[str, list[SubsetRequest]] = {}
     where: dict[str, Any] | None = None
     if "span" in wanted:
-        parts["span"] = list(first_days(data, spans))
+        subsets["span"] = list(first_days(data, spans))
     if "coverage" in wanted:
-        parts["coverage"], where = areas(data, area)
+        subsets["coverage"], where = area_subsets(data, area)
     if "people" in wanted:
-        parts["cardinality"] = list(shares_of(data, shares, seed))
-    runs = Runs(data, k, {"reshape": reshape, "threads": threads}, progress)
+        subsets["cardinality"] = list(people_subsets(data, shares, seed))
+    runs = SubsetRuns(data, k, {"reshape": reshape, "threads": threads}, progress)
     whole = bool({"frequency", "correlations"} & wanted)
-    runs.plan([part for several in parts.values() for part in several], whole=whole)
+    runs.plan([each for several in subsets.values() for each in several], whole=whole)
     found: dict[str, Any] = {
-        name: tuple(runs.part(part) for part in several) for name, several in parts.items()
+        name: tuple(map(runs.measure, several)) for name, several in subsets.items()
     }
     if "frequency" in wanted:
         found["frequency"] = _frequency(data, runs.whole())
@@ -290,19 +294,13 @@ def _correlations(
 ) -> tuple[Correlation, ...]:
     """Correlate properties of people with the effort of hiding them."""
     cost = first_costs(len(data), release)
-    values = traits(data, threads=threads)
+    values = covariates(data, threads=threads)
     found = []
-    for name in TRAITS:
+    for name in COVARIATES:
         known = ~(np.isnan(cost) | np.isnan(values[name]))
         both = values[name][known], cost[known]
         found.append(Correlation(name, int(known.sum()), pearson(*both), spearman(*both)))
     return tuple(found)
-
-
-CLOSE = 1.2
-"""What differs by less than this factor is about the same."""
-STRONG, WEAK = 0.5, 0.2
-KILOMETRE = 1_000
 
 
 def findings_of(study: "Study") -> list[str]:
@@ -320,11 +318,10 @@ def findings_of(study: "Study") -> list[str]:
 
 def size(metres: float, minutes: float) -> str:
     """Say how fine something is."""
-    space = f"{metres:,.0f} m" if metres < KILOMETRE else f"{metres / KILOMETRE:,.3g} km"
-    return f"{space} and {minutes:,.0f} min"
+    return f"{length(metres)} and {minutes:,.0f} min"
 
 
-def _compared(small: "Part | Group", large: "Part | Group", names: Sequence[str] = ()) -> str:
+def _compared(small: "Subset | Group", large: "Subset | Group", names: Sequence[str] = ()) -> str:
     """Say how the medians of two parts differ."""
     assert small.space and small.time and large.space and large.time  # noqa: S101, PT018
     one, other = names or (small.name, large.name)  # type: ignore[union-attr]
@@ -361,7 +358,7 @@ def _often(group: "Group") -> str:
 
 def _correlated(each: "Correlation") -> str:
     """Say what the effort goes along with."""
-    what = TRAITS[each.name]
+    what = COVARIATES[each.name]
     if each.pearson is None or each.spearman is None:
         return f"Nothing can be said of {what}: it is the same for all of {each.people:,} people."
     strength, way = abs(each.pearson), "rises" if each.pearson > 0 else "falls"
@@ -369,6 +366,6 @@ def _correlated(each: "Correlation") -> str:
     if strength < WEAK:
         how = "has little to do with"
     return (
-        f"The effort of hiding a person {how} {what} "
+        f"The cost of hiding a person {how} {what} "
         f"(correlation {each.pearson:.2f}, of ranks {each.spearman:.2f})."
     )

@@ -1,6 +1,7 @@
-"""Parts of a dataset that are hidden by themselves: the first days, an area, some of the people.
+"""Subsets of a dataset that are hidden by themselves: the first days, an area, some of the people.
 
-Runs of GLOVE on parts of a dataset, each once, and how accurate what they publish is.
+A `SubsetRequest` says which subset is wanted and how to get it; `SubsetRuns` runs GLOVE on each of
+them once and measures how accurate what it publishes is (`Subset`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,18 +16,19 @@ from incrowd.data._select import select
 from incrowd.data._trajectories import Trajectories
 from incrowd.evaluate._utility.accuracy import sizes_of, tallied
 from incrowd.evaluate._utility.distributions import Distribution
-from incrowd.protect._glove.api import Release, glove
+from incrowd.protect._glove.api import glove
+from incrowd.protect._glove.release import Release
 
 __all__ = [
-    "Part",
     "Progress",
-    "Runs",
     "Square",
-    "Wanted",
-    "areas",
-    "densest",
+    "Subset",
+    "SubsetRequest",
+    "SubsetRuns",
+    "area_subsets",
+    "densest_square",
     "first_days",
-    "shares_of",
+    "people_subsets",
     "span_of",
 ]
 
@@ -36,13 +38,15 @@ SIDE = 20_000.0
 """The side of a city, in metres."""
 STEPS = 20
 """The edges of a square lie on a grid so many times as fine as its side."""
+STAGES = ("Searching", "Merging", "Finishing")
 
+Progress = Callable[[int, int], None]
 Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A part that is wanted: what it is called, what it is a part by, and how to get it."""
+class SubsetRequest:
+    """A subset that is wanted: its name, its size in what it differs by, and how to get it."""
 
     name: str
     value: float
@@ -86,7 +90,7 @@ def span_of(data: Trajectories) -> tuple[int, float]:
     return first * frame.slot + frame.origin, (last - first) * frame.slot / DAY
 
 
-def first_days(data: Trajectories, spans: Sequence[float]) -> Iterator[Wanted]:
+def first_days(data: Trajectories, spans: Sequence[float]) -> Iterator[SubsetRequest]:
     """Give the first days of the data, counted from its first sample on; all of it comes last."""
     start, whole = span_of(data)
     for days in sorted(set(spans)):
@@ -94,21 +98,23 @@ def first_days(data: Trajectories, spans: Sequence[float]) -> Iterator[Wanted]:
             end = np.datetime64(start + round(days * DAY), "s")
             window = (np.datetime64(start, "s"), end)
             name = f"first {days:g} days" if days != 1 else "first day"
-            yield Wanted(name, float(days), partial(select, data, time=window))
-    yield Wanted(f"all {whole:.3g} days", whole, lambda: data)
+            yield SubsetRequest(name, float(days), partial(select, data, time=window))
+    yield SubsetRequest(f"all {whole:.3g} days", whole, lambda: data)
 
 
-def areas(data: Trajectories, area: Box | None) -> tuple[list[Wanted], dict[str, Any]]:
+def area_subsets(
+    data: Trajectories, area: Box | None
+) -> tuple[list[SubsetRequest], dict[str, Any]]:
     """Give an area and the whole, and where the area is."""
     width, height = (
         (int(end.max()) - int(start.min())) * data.frame.cell / 1000
         for start, end in ((data.x0, data.x1), (data.y0, data.y1))
     )
-    everything = Wanted(f"all {width:,.3g} x {height:,.3g} km", width * height, lambda: data)
+    everything = SubsetRequest(f"all {width:,.3g} x {height:,.3g} km", width * height, lambda: data)
     if area is not None:
-        inside = Wanted("the area", float("nan"), partial(select, data, bbox=area))
+        inside = SubsetRequest("the area", float("nan"), partial(select, data, bbox=area))
         return [inside, everything], {"degrees": list(area), "chosen": "given"}
-    square = densest(data)
+    square = densest_square(data)
     side = square.side * data.frame.cell / 1000
     where = square.degrees(data)
     about = {
@@ -118,17 +124,19 @@ def areas(data: Trajectories, area: Box | None) -> tuple[list[Wanted], dict[str,
         "cells": [square.x, square.y, square.side],
     }
     name = f"densest {side:g} x {side:g} km"
-    return [Wanted(name, side * side, partial(square.of, data)), everything], about
+    return [SubsetRequest(name, side * side, partial(square.of, data)), everything], about
 
 
-def shares_of(data: Trajectories, shares: Sequence[float], seed: int) -> Iterator[Wanted]:
+def people_subsets(
+    data: Trajectories, shares: Sequence[float], seed: int
+) -> Iterator[SubsetRequest]:
     """Give random shares of the people."""
     for share in sorted(set(shares)):
         name = "all people" if share == 1 else f"{share * 100:g} % of people"
-        yield Wanted(name, float(share), partial(select, data, share=share, seed=seed))
+        yield SubsetRequest(name, float(share), partial(select, data, share=share, seed=seed))
 
 
-def densest(data: Trajectories, side: float = SIDE) -> Square:
+def densest_square(data: Trajectories, side: float = SIDE) -> Square:
     """Find the square with the most samples: of 20 km, or of half the extent if that is less.
 
     Its edges lie on a grid of a twentieth of its side; of equals, the first in x, then in y.
@@ -136,10 +144,10 @@ def densest(data: Trajectories, side: float = SIDE) -> Square:
     Examples
     --------
     >>> from incrowd import Trajectories
-    >>> from incrowd.evaluate._analysis.subsets import densest
+    >>> from incrowd.evaluate._analysis.subsets import densest_square
     >>> data = Trajectories.from_boxes(
     ...     {"user": [1] * 4, "x0": [0, 90, 91, 92], "y0": [0, 5, 6, 7], "t0": [0, 1, 2, 3]})
-    >>> densest(data)
+    >>> densest_square(data)
     Square(x=90, y=0, side=46, samples=3)
     """
     x, y = _centres(data)
@@ -190,23 +198,18 @@ def _fullest(
     return best, best_column, best_row
 
 
-STAGES = ("Searching", "Merging", "Finishing")
-
-Progress = Callable[[int, int], None]
-
-
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A part of the data, and how accurate it is once it was hidden.
+class Subset:
+    """A subset of the data, and how accurate it is once it was hidden.
 
     Attributes
     ----------
     name, value
-        What it is called, and its size: days, square kilometres, or the share of people.
+        Its name, and its size: days, square kilometres, or the share of people.
     people, samples
         How many it has.
     space, time
-        The granularity of published rows, in metres and minutes; None for a part with too few
+        The granularity of published rows, in metres and minutes; None for a subset with too few
         people to hide, which is left out.
     """
 
@@ -218,8 +221,8 @@ class Part:
     time: Distribution | None
 
 
-class Runs:
-    """Runs of GLOVE, each once, and how far they are all together."""
+class SubsetRuns:
+    """Runs of GLOVE on subsets, each once, and how far they are all together."""
 
     def __init__(
         self, data: Trajectories, k: int, how: dict[str, Any], progress: Progress | None
@@ -230,10 +233,10 @@ class Runs:
         self.left_out: list[str] = []
         self._whole: Release | None = None
 
-    def plan(self, parts: list[Wanted], *, whole: bool) -> None:
+    def plan(self, subsets: list[SubsetRequest], *, whole: bool) -> None:
         """Add up how many people there are to hide."""
-        for part in parts:
-            piece = part.make()
+        for subset in subsets:
+            piece = subset.make()
             if piece is self.data:
                 whole = True
             elif len(piece) >= self.k:
@@ -248,7 +251,7 @@ class Runs:
         return self._whole
 
     def run(self, piece: Trajectories) -> Release:
-        """Hide the people of a part."""
+        """Hide the people of a subset."""
 
         def tell(stage: str, done: int, total: int) -> None:
             # A stage counts for a third of the people, whatever it counts itself.
@@ -260,8 +263,8 @@ class Runs:
         self.tell(self.done, self.total)
         return release
 
-    def part(self, wanted: Wanted) -> Part:
-        """Hide a part and tell how accurate it is then."""
+    def measure(self, wanted: SubsetRequest) -> Subset:
+        """Hide a subset and measure how accurate it is then."""
         piece = wanted.make()
         value = None if np.isnan(wanted.value) else wanted.value
         about = (wanted.name, value, len(piece), piece.samples)
@@ -270,7 +273,7 @@ class Runs:
             self.left_out.append(
                 f"{wanted.name}: left out, since {people} cannot hide in a crowd of {self.k}."
             )
-            return Part(*about, None, None)
+            return Subset(*about, None, None)
         release = self.whole() if piece is self.data else self.run(piece)
         published = release.trajectories
-        return Part(*about, *tallied(published, *sizes_of(published), published.crowd))
+        return Subset(*about, *tallied(published, *sizes_of(published), published.crowd))

@@ -1,4 +1,4 @@
-"""Compiled loops: which published box holds a sample, how far off it is, how fine boxes are.
+"""Kernels of utility: which published box covers a sample, how far off it is, how fine boxes are.
 
 Samples and boxes are six columns each, cut into people by `offsets` and into trajectories by
 `bounds`.
@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._numba import Floats, Ints, kernel, kernel_private
+from incrowd.evaluate._verify._kernels import _is_edge, _sample_from
 
 __all__ = [
+    "check_edges",
     "count_up_to",
-    "errors",
+    "coverage_errors",
     "latest_ends",
-    "look_up",
 ]
 
 
@@ -36,11 +37,11 @@ def latest_ends(ends: Sides, bounds: Ints) -> Sides:
 
 
 @kernel_private
-def _holder(
+def _smallest_cover(
     sample: tuple[int, int, int, int, int, int], first: int, after: int, boxes: Columns,
     reach: Sides,
 ) -> int:  # fmt: skip
-    """Give the smallest box that holds a sample, among those that start before it ends, or -1."""
+    """Give the smallest box that covers a sample, among those that start before it ends, or -1."""
     x0, x1, y0, y1, t0, t1 = boxes
     best, where, j = np.inf, -1, after - 1
     while j >= first and reach[j] >= sample[5]:
@@ -60,7 +61,7 @@ def _holder(
 
 
 @kernel
-def errors(
+def coverage_errors(
     first: int, last: int, samples: Columns, offsets: Ints, place: Ints,
     boxes: Columns, bounds: Ints, reach: Sides, squares: Floats, late: Ints,
 ) -> int:  # fmt: skip
@@ -82,7 +83,7 @@ def errors(
             while after < up and bt0[after] <= t0[i]:
                 after += 1
             sample = (x0[i], x1[i], y0[i], y1[i], t0[i], t1[i])
-            box = _holder(sample, low, after, boxes, reach)
+            box = _smallest_cover(sample, low, after, boxes, reach)
             if box >= 0:
                 x = float(bx0[box] + bx1[box] - x0[i] - x1[i])
                 y = float(by0[box] + by1[box] - y0[i] - y1[i])
@@ -116,30 +117,6 @@ def _edges(samples: Columns, i: int, boxes: Columns, b: int) -> int:
 
 
 @kernel_private
-def _from(starts: Sides, low: int, up: int, moment: int) -> int:
-    """Give the first sample that starts at a moment or later."""
-    while low < up:
-        middle = (low + up) // 2
-        if starts[middle] < moment:
-            low = middle + 1
-        else:
-            up = middle
-    return low
-
-
-@kernel_private
-def _is_edge(samples: Columns, low: int, up: int, moment: int, longest: int) -> bool:
-    """Tell whether a sample of rows `low` to `up` starts or ends at a moment."""
-    t0, t1 = samples[4], samples[5]
-    i = _from(t0, low, up, moment - longest)
-    while i < up and t0[i] <= moment:
-        if t0[i] == moment or t1[i] == moment:
-            return True
-        i += 1
-    return False
-
-
-@kernel_private
 def _distinct(samples: Columns, mine: Ints, offsets: Ints) -> Ints:
     """Give a sample for each different place of some people."""
     x0, x1, y0, y1 = samples[0], samples[1], samples[2], samples[3]
@@ -166,7 +143,7 @@ def _distinct(samples: Columns, mine: Ints, offsets: Ints) -> Ints:
 
 
 @kernel
-def look_up(
+def check_edges(
     first: int, last: int, members: Ints, groups: Ints, samples: Columns, offsets: Ints,
     longest: int, boxes: Columns, bounds: Ints, created: Marks, unseen: Marks,
 ) -> None:  # fmt: skip
@@ -188,7 +165,7 @@ def look_up(
                 low, up = offsets[person], offsets[person + 1]
                 starts = starts or _is_edge(samples, low, up, start, longest)
                 ends = ends or _is_edge(samples, low, up, end, longest)
-                i = _from(t0, low, up, start - longest + 1)
+                i = _sample_from(t0, low, up, start - longest + 1)
                 while i < up and t0[i] < end and not (seen and found == ALL):
                     edges = _edges(samples, i, boxes, b) if t1[i] > start else -1
                     if edges >= 0:

@@ -7,17 +7,14 @@ What is compared are distributions over keys (a pair of cells; a cell and an hou
 total variation distance: half the sum of the differences of shares. It is the share of what is
 published that would have to be moved elsewhere to be distributed as the original is.
 
-What everybody does together, counted: trips, people by square and hour, samples, visitors.
-
-Squares are laid over both datasets alike. A trajectory counts once for each person of its crowd,
-and a box at its centre and at its middle instant.
+Squares are laid over both datasets alike (`grid_of`); `counts_of` counts one dataset on them, and
+`compare` says how much the two differ (`AggregateUtility`).
 """
 
 import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,15 +23,16 @@ from incrowd._numba import Ints, kernel, kernel_private
 from incrowd._parallel import on_threads
 from incrowd.data._frame import Frame
 from incrowd.errors import ArgumentError
+from incrowd.evaluate._correlation import spearman
 from incrowd.evaluate._utility.distributions import Tally
 from incrowd.evaluate._utility.individual import Centres, blocks_of
 
 __all__ = [
+    "AggregateUtility",
     "Counts",
     "Difference",
     "Grid",
     "Map",
-    "Together",
     "compare",
     "counts_of",
     "grid_of",
@@ -47,6 +45,8 @@ FINEST = 500
 """How many squares a map has across, or up, at most; and their least side in metres."""
 MOST = 2**31
 """A grid has fewer squares, so that two of them make one 64-bit key."""
+LARGE = 2**60
+"""Products of totals beyond it are computed in whole numbers of any size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,10 +198,6 @@ def _visitors(
     return squares[:used].copy(), people[:used].copy()
 
 
-LARGE = 2**60
-"""Products of totals beyond it are computed in whole numbers of any size."""
-
-
 @dataclass(frozen=True, slots=True)
 class Difference:
     """How two distributions differ.
@@ -251,7 +247,7 @@ class Map:
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class AggregateUtility:
     """What is true of everybody together, before and after.
 
     Attributes
@@ -281,14 +277,14 @@ class Together:
 
 def compare(
     before: Counts, after: Counts, frame: Frame, grid: Grid, chart: Grid, least: int
-) -> Together:
+) -> AggregateUtility:
     """Say how much everything together has changed."""
-    return Together(
+    return AggregateUtility(
         grid_km=grid.side * frame.cell / 1000,
         flows=_difference(before.flows, after.flows),
         population=_difference(before.population, after.population),
         visits=_difference(before.visits, after.visits),
-        rank_correlation=_rank_correlation(*_aligned(before.visits, after.visits)),
+        rank_correlation=spearman(*_aligned(before.visits, after.visits)),
         map=_map(_aligned_keys(before.visitors, after.visitors), frame, chart, least),
     )
 
@@ -319,20 +315,6 @@ def _difference(before: Tally, after: Tally) -> Difference:
         # In whole numbers up to the last division, so that equal is equal.
         moved = int(np.abs(a * there - b * here).sum()) / (2 * here * there)
     return Difference(here, there, len(before.values), len(after.values), moved)
-
-
-def _rank_correlation(a: Ints, b: Ints) -> float | None:
-    """Give Spearman's correlation, equals having the mean of their ranks."""
-    first, second = (_from_middle(values).tolist() for values in (a, b))
-    spread = sum(map(mul, first, first)) * sum(map(mul, second, second))
-    return sum(map(mul, first, second)) / math.sqrt(spread) if spread else None
-
-
-def _from_middle(values: Ints) -> Ints:
-    """Give twice the rank of each value, from the mean rank."""
-    _, which, number = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(number)
-    return (2 * last - number + 1)[which] - (len(values) + 1)
 
 
 def _map(counted: tuple[Ints, Ints, Ints], frame: Frame, chart: Grid, least: int) -> Map:

@@ -3,11 +3,10 @@
 Counts are whole numbers, and values are whole numbers of cells or slots (or the roots of such), so
 that nothing depends on the order in which they were found: not on threads, and not on blocks.
 
-How errors and ratios are spread over people: what the charts of section 9 are drawn from.
-
-Quantiles are values that occur (the first that so many do not exceed), as everywhere else. Where a
-figure would be that of a few people, it is left out: a cell of a heatmap and a bin of a ratio are
-told of at least `least` people.
+`Errors` and `Ratios` say how these are spread over people: what the charts of section 9 are drawn
+from. Quantiles are values that occur (the first that so many do not exceed), as everywhere else.
+Where a figure would be that of a few people, it is left out: a cell of a heatmap and a bin of a
+ratio are told of at least `least` people.
 """
 
 import math
@@ -36,6 +35,13 @@ SMALL = 2**22
 """Whole numbers up to this are counted one by one; larger ones are sorted."""
 EXACT = 2**62
 """Sums below this fit into 64 bits."""
+THRESHOLDS = (0, 0.1, 0.2, 0.5, 1, 2, 3, 5, 7, 10, 20, 50)
+"""Kilometres at which the distribution of errors is told."""
+QUANTILES = (0.05, 0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95)
+VALUES_A_DECADE, RATIOS_A_DECADE = 4, 10
+"""How fine the logarithmic axes of a heatmap are."""
+NEAR, TWOFOLD = (0.9, 1.1), (0.5, 2.0)
+"""Ratios that are near to one, and those that are wrong by a factor of two at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,15 +160,6 @@ class Distribution:
     def up_to(self, threshold: float) -> float:
         """Give the share of values that do not exceed one of the thresholds."""
         return dict(self.cumulative)[threshold]
-
-
-THRESHOLDS = (0, 0.1, 0.2, 0.5, 1, 2, 3, 5, 7, 10, 20, 50)
-"""Kilometres at which the distribution of errors is told."""
-QUANTILES = (0.05, 0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95)
-VALUES_A_DECADE, RATIOS_A_DECADE = 4, 10
-"""How fine the logarithmic axes of a heatmap are."""
-NEAR, TWOFOLD = (0.9, 1.1), (0.5, 2.0)
-"""Ratios that are near to one, and those that are wrong by a factor of two at most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,14 @@
 """Each person before and after: centre, home, work, travel, gyration, hull (figures 21 and 22).
 
-What is measured of a trajectory is one row of `Portraits`: sums in whole numbers of half cells,
-from which every figure follows by one division or one root, so that equal is equal and nothing
-depends on threads. Only the travel distance is a sum of roots, added up in the order of time.
+What is measured of a trajectory is one row of `MobilityProfile`: sums in whole numbers of half
+cells, from which every figure follows by one division or one root, so that equal is equal and
+nothing depends on threads. Only the travel distance is a sum of roots, added up in the order of
+time.
 
-Boxes as points: where and when a sample is, for analyses that need one place and one moment.
-
-As in section 9.2 of the paper of 2021, the place of a sample is the centre of its box and its time
-the middle of its slots. Both are whole numbers here: coordinates are doubled (half cells), and so
-are moments (half slots). Samples of a person are taken in the order of their middles; of equals, in
-the order in which the data has them.
+`Centres` has the samples as points. As in section 9.2 of the paper of 2021, the place of a sample
+is the centre of its box and its time the middle of its slots. Both are whole numbers here:
+coordinates are doubled (half cells), and so are moments (half slots). Samples of a person are taken
+in the order of their middles; of equals, in the order in which the data has them.
 """
 
 import math
@@ -33,14 +32,14 @@ __all__ = [
     "SIZE",
     "WORK",
     "Centres",
-    "Portraits",
+    "MobilityProfile",
     "area",
     "blocks_of",
     "centres_of",
     "gyration",
     "mass_apart",
+    "mobility_profiles",
     "places_apart",
-    "portraits_of",
     "travelled",
 ]
 
@@ -49,6 +48,15 @@ BLOCK = 1 << 19
 """About how many samples are worked on at a time."""
 FARTHEST = 2**28
 """No cell lies farther out, so that products of doubled coordinates fit into 64 bits."""
+NIGHT = (22, 6)
+WORKING = (9, 17)
+"""Hours from and to (not included), on the wall clock, on every day of the week."""
+SIZE, FIRST_X, FIRST_Y, SUM_X, SUM_Y, HIGH, LOW, AREA = range(8)
+HOME, WORK = 8, 11
+COLUMNS = 14
+BITS = 31
+HALF = 1 << 30
+"""Doubled coordinates are smaller, so that two of them make one key."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,20 +155,8 @@ def _hours(middle: Ints, slot: int, origin: int, zone: str) -> NDArray[np.uint8]
     return hours[middle - low] if reach <= len(middle) else hours
 
 
-NIGHT = (22, 6)
-WORKING = (9, 17)
-"""Hours from and to (not included), on the wall clock, on every day of the week."""
-
-SIZE, FIRST_X, FIRST_Y, SUM_X, SUM_Y, HIGH, LOW, AREA = range(8)
-HOME, WORK = 8, 11
-COLUMNS = 14
-BITS = 31
-HALF = 1 << 30
-"""Doubled coordinates are smaller, so that two of them make one key."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Portraits:
+class MobilityProfile:
     """What is measured of trajectories, one a row.
 
     Attributes
@@ -170,36 +166,36 @@ class Portraits:
         sum of squared distances from there (in two parts, 31 bits in the lower one); twice the
         area of the hull; x, y and samples at home, and the same at work (no samples: none). All in
         half cells.
-    way
+    travel
         The sum of distances from one sample to the next, in half cells.
     """
 
     whole: Ints
-    way: Floats
+    travel: Floats
 
-    def of(self, who: Ints) -> "Portraits":
+    def of(self, who: Ints) -> "MobilityProfile":
         """Give those of some trajectories, in their order."""
-        return Portraits(self.whole[who], self.way[who])
+        return MobilityProfile(self.whole[who], self.travel[who])
 
 
-def portraits_of(points: Centres, threads: int) -> Portraits:
+def mobility_profiles(points: Centres, threads: int) -> MobilityProfile:
     """Measure every trajectory."""
     people = len(points.offsets) - 1
-    whole, way = np.zeros((people, COLUMNS), np.int64), np.zeros(people)
+    whole, travel = np.zeros((people, COLUMNS), np.int64), np.zeros(people)
 
     def work(block: tuple[int, int]) -> None:
         first, last = block
-        _portray(
+        _profile(
             points.x, points.y, points.hour, points.offsets[first : last + 1],
-            whole[first:last], way[first:last],
+            whole[first:last], travel[first:last],
         )  # fmt: skip
 
     for _ in on_threads(threads, work, blocks_of(points.offsets)):
         pass
-    return Portraits(whole, way)
+    return MobilityProfile(whole, travel)
 
 
-def mass_apart(before: Portraits, after: Portraits) -> list[float]:
+def mass_apart(before: MobilityProfile, after: MobilityProfile) -> list[float]:
     """Give how far apart the two centres of mass of each person are, in cells."""
     found = []
     for a, b in zip(before.whole.tolist(), after.whole.tolist(), strict=True):
@@ -210,7 +206,7 @@ def mass_apart(before: Portraits, after: Portraits) -> list[float]:
     return found
 
 
-def places_apart(before: Portraits, after: Portraits, place: int) -> list[float | None]:
+def places_apart(before: MobilityProfile, after: MobilityProfile, place: int) -> list[float | None]:
     """Give how far apart homes (or places of work) are, in cells; None where one is missing."""
     columns = slice(place, place + 3)
     return [
@@ -221,33 +217,33 @@ def places_apart(before: Portraits, after: Portraits, place: int) -> list[float 
     ]
 
 
-def gyration(portraits: Portraits) -> Floats:
+def gyration(profiles: MobilityProfile) -> Floats:
     """Give radii of gyration in cells: the root of the mean squared distance to the centre."""
     found = []
-    for row in portraits.whole.tolist():
+    for row in profiles.whole.tolist():
         n, squares = row[SIZE], (row[HIGH] << BITS) + row[LOW]
         found.append(math.sqrt((n * squares - row[SUM_X] ** 2 - row[SUM_Y] ** 2) / (2 * n) ** 2))
     return np.array(found, np.float64)
 
 
-def travelled(portraits: Portraits) -> Floats:
-    """Give the length of each way from sample to sample, in cells."""
-    return portraits.way / 2
+def travelled(profiles: MobilityProfile) -> Floats:
+    """Give the travel distance from sample to sample, in cells."""
+    return profiles.travel / 2
 
 
-def area(portraits: Portraits) -> Floats:
+def area(profiles: MobilityProfile) -> Floats:
     """Give the area of each convex hull, in square cells."""
-    return portraits.whole[:, AREA] / 8
+    return profiles.whole[:, AREA] / 8
 
 
 @kernel
-def _portray(
+def _profile(
     x: NDArray[np.int32],
     y: NDArray[np.int32],
     hour: NDArray[np.uint8],
     offsets: Ints,
     whole: Ints,
-    way: Floats,
+    travel: Floats,
 ) -> None:
     """Measure some trajectories."""
     longest = 1
@@ -264,7 +260,7 @@ def _portray(
         if size == 0:
             continue
         out = whole[person]
-        way[person] = _sum_up(x, y, first, last, out)
+        travel[person] = _sum_up(x, y, first, last, out)
         for i in range(size):
             keys[i] = ((np.int64(x[first + i]) + HALF) << BITS) | (np.int64(y[first + i]) + HALF)
         order = np.argsort(keys[:size], kind="mergesort")
@@ -279,9 +275,9 @@ def _portray(
 
 @kernel_private
 def _sum_up(x: NDArray[np.int32], y: NDArray[np.int32], first: int, last: int, out: Ints) -> float:
-    """Add up coordinates and squares; give the length of the way."""
+    """Add up coordinates and squares; give the travel distance."""
     out[SIZE], out[FIRST_X], out[FIRST_Y] = last - first, x[first], y[first]
-    way = 0.0
+    travel = 0.0
     for i in range(first + 1, last):
         along, up = np.int64(x[i]) - x[first], np.int64(y[i]) - y[first]
         out[SUM_X] += along
@@ -290,8 +286,8 @@ def _sum_up(x: NDArray[np.int32], y: NDArray[np.int32], first: int, last: int, o
         out[HIGH] += square >> BITS
         out[LOW] += square & ((1 << BITS) - 1)
         along, up = np.int64(x[i]) - x[i - 1], np.int64(y[i]) - y[i - 1]
-        way += np.sqrt(np.float64(along * along + up * up))
-    return way
+        travel += np.sqrt(np.float64(along * along + up * up))
+    return travel
 
 
 @kernel_private

@@ -3,34 +3,36 @@
 Each person before and after, where it is known who became whom; and everybody together, which
 needs no such knowledge::
 
-    BeforeAfter ──> centres ──┬──> persons ──> spreads     errors and ratios: figures 21 to 28
-                              └──> counting ──> together   trips, people by hour, places, a map
+    BeforeAfter ──> Centres ──┬──> MobilityProfile ──> Persons   errors, ratios: figures 21 to 28
+                              └──> Counts ──> AggregateUtility   trips, people by hour, a map
 
-What utility means, a sentence for each figure.
+`Utility.words` says what it means, a sentence for each figure.
 """
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from incrowd._format import percent
 from incrowd._numba import Floats, Ints
 from incrowd._parallel import cores
+from incrowd._progress import Progress, Stages
 from incrowd.errors import ArgumentError, InputError
 from incrowd.evaluate._comparison import BeforeAfter
-from incrowd.evaluate._utility.aggregate import Together, compare, counts_of, grid_of
+from incrowd.evaluate._utility.aggregate import AggregateUtility, compare, counts_of, grid_of
 from incrowd.evaluate._utility.distributions import Errors, Ratios, errors_of, ratios_of
 from incrowd.evaluate._utility.individual import (
     HOME,
     SIZE,
     WORK,
     Centres,
-    Portraits,
+    MobilityProfile,
     area,
     centres_of,
     gyration,
     mass_apart,
+    mobility_profiles,
     places_apart,
-    portraits_of,
     travelled,
 )
 
@@ -41,53 +43,6 @@ __all__ = [
     "words_of_persons",
     "words_of_together",
 ]
-
-
-def words_of_persons(found: "Persons") -> dict[str, str]:
-    """Say where people are found, of places that somebody has."""
-    places = {
-        "centre": ("The centre of all places of a person", found.centre_of_mass),
-        "home": ("Home (where most samples from 22 to 6 h are)", found.home),
-        "work": ("Work (where most samples from 9 to 17 h are)", found.work),
-    }
-    return {
-        name: (
-            f"{place} is found within 1 km of the true one for {_of_100(errors.within[1])} "
-            f"people, and exactly there for {_of_100(errors.unaffected)}."
-        )
-        for name, (place, errors) in places.items()
-        if errors.both
-    }
-
-
-def words_of_together(found: "Together") -> dict[str, str]:
-    """Say what would have to be moved for everybody together to be as in the original."""
-    square = f"square of {found.grid_km:g} km"
-    words = {}
-    if found.flows.before or found.flows.after:
-        words["trips"] = (
-            f"{_of_100(found.flows.moved)} trips would have to start or end in another {square} to "
-            f"be spread as the true ones are (there were {found.flows.before:,}, and there are "
-            f"{found.flows.after:,})."
-        )
-    words["people by hour"] = (
-        f"{_of_100(found.population.moved)} hours that people spend in a {square} would have to be "
-        "spent in another, or at another time of the day."
-    )
-    words["samples by place"] = (
-        f"{_of_100(found.visits.moved)} samples would have to be in another {square} to be spread "
-        "as the true ones are."
-    )
-    if found.rank_correlation is not None:
-        words["busy places"] = (
-            f"The rank correlation of squares by their samples is {found.rank_correlation:.3f}: 1 "
-            "if they come in the true order, 0 if their order says nothing."
-        )
-    return words
-
-
-def _of_100(part: float | None) -> str:
-    return f"{100 * (part or 0):.1f} of 100"
 
 
 STEPS = 6
@@ -108,7 +63,7 @@ class Persons:
     home, work
         The place with most samples from 22 to 6 h, and from 9 to 17 h (figure 21).
     travelled, gyration, hull
-        The way from sample to sample, the radius of gyration and the area of the convex hull: the
+        The travel distance from sample to sample, the radius of gyration and the hull's area: the
         value in the release over that in the original (figure 22).
     """
 
@@ -141,7 +96,7 @@ class Utility:
     tz: str
     least: int
     persons: Persons | None
-    together: Together
+    together: AggregateUtility
 
     @property
     def words(self) -> list[str]:
@@ -162,7 +117,7 @@ def utility(
     grid: float = 5.0,
     least: int = 10,
     threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Utility:
     """Measure what a release is still good for, beside its original.
 
@@ -217,43 +172,29 @@ def utility(
     if before.frame != after.frame:
         raise ArgumentError("the data before and after must lie on one grid, with one clock")
     number, fewest = cores(threads), max(int(least), int(after.crowd.min()))
-    step = _steps(progress)
+    stages = Stages(progress, STEPS, parts=1)
     points = []
     for data in (before, after):
         points.append(centres_of(data, tz, number))
-        step()
+        stages.advance()
     squares, chart = (grid_of(points, before.frame, side) for side in (grid, None))
     persons = None
     if pair.became is not None:
         persons = _persons(pair, pair.became, points, fewest, number)
-    step(2)
+    stages.advance(2)
     counted = []
     for side in points:
         counted.append(counts_of(side, squares, chart, number))
-        step()
+        stages.advance()
     together = compare(counted[0], counted[1], before.frame, squares, chart, fewest)
     return Utility(tz, fewest, persons, together)
-
-
-def _steps(progress: Callable[[int, int], None] | None) -> Callable[..., None]:
-    done = 0
-
-    def step(more: int = 1) -> None:
-        nonlocal done
-        done += more
-        if progress is not None:
-            progress(done, STEPS)
-
-    if progress is not None:
-        progress(0, STEPS)
-    return step
 
 
 def _persons(
     pair: BeforeAfter, became: Ints, points: list[Centres], least: int, threads: int
 ) -> Persons:
     """Compare everybody with what became of her."""
-    mine, theirs = (portraits_of(side, threads) for side in points)
+    mine, theirs = (mobility_profiles(side, threads) for side in points)
     known = pair.known
     # Somebody without a sample is nowhere; there is nobody like that in data that was read.
     known = known[(mine.whole[known, SIZE] > 0) & (theirs.whole[became[known], SIZE] > 0)]
@@ -265,7 +206,7 @@ def _persons(
         for found in (places_apart(a, b, HOME), places_apart(a, b, WORK))
     )
 
-    def ratios(unit: str, measure: Callable[[Portraits], Floats], scale: float) -> Ratios:
+    def ratios(unit: str, measure: Callable[[MobilityProfile], Floats], scale: float) -> Ratios:
         return ratios_of(unit, scale * measure(a), scale * measure(b), least)
 
     return Persons(
@@ -280,8 +221,8 @@ def _persons(
     )
 
 
-def _having(portraits: Portraits, place: int) -> int:
-    return int((portraits.whole[:, place + 2] > 0).sum())
+def _having(profiles: MobilityProfile, place: int) -> int:
+    return int((profiles.whole[:, place + 2] > 0).sum())
 
 
 def _plain(value: Any) -> Any:
@@ -289,3 +230,46 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, tuple | list) else value
+
+
+def words_of_persons(found: Persons) -> dict[str, str]:
+    """Say where people are found, of places that somebody has."""
+    places = {
+        "centre": ("The centre of mass of a person's places", found.centre_of_mass),
+        "home": ("Home (where most samples from 22 to 6 h are)", found.home),
+        "work": ("Work (where most samples from 9 to 17 h are)", found.work),
+    }
+    return {
+        name: (
+            f"{place} is found within 1 km of the true one for {percent(errors.within[1])} "
+            f"of people, and exactly there for {percent(errors.unaffected)}."
+        )
+        for name, (place, errors) in places.items()
+        if errors.both
+    }
+
+
+def words_of_together(found: AggregateUtility) -> dict[str, str]:
+    """Say what would have to be moved for everybody together to be as in the original."""
+    square = f"square of {found.grid_km:g} km"
+    words = {}
+    if found.flows.before or found.flows.after:
+        words["trips"] = (
+            f"{percent(found.flows.moved)} of trips would have to start or end in another {square} "
+            f"to be spread as in the original ({found.flows.before:,} trips in the original, "
+            f"{found.flows.after:,} in the release)."
+        )
+    words["people by hour"] = (
+        f"{percent(found.population.moved)} of the hours that people spend in a {square} would "
+        "have to be spent in another, or at another time of the day."
+    )
+    words["samples by place"] = (
+        f"{percent(found.visits.moved)} of samples would have to be in another {square} to be "
+        "spread as in the original."
+    )
+    if found.rank_correlation is not None:
+        words["busy places"] = (
+            f"The rank correlation of squares by their samples is {found.rank_correlation:.3f} (1: "
+            "the same order as in the original, 0: no relation)."
+        )
+    return words

@@ -21,10 +21,10 @@ __all__ = [
     "Y0",
     "Y1",
     "Sides",
-    "examine",
+    "count_matching_records",
     "latest_ends",
-    "link",
-    "miss",
+    "mark_uncovered",
+    "witnesses_and_edges",
 ]
 
 
@@ -101,7 +101,7 @@ def _held(data: Columns, i: int, shift: int, boxes: Sides, reach: Sides, low: in
 
 
 @kernel
-def miss(
+def mark_uncovered(
     first: int, last: int, crowd_of: Ints, data: Columns, offsets: Ints, shift: int,
     boxes: Sides, reach: Sides, cuts: Ints, missed: NDArray[np.bool_],
 ) -> None:  # fmt: skip
@@ -192,7 +192,7 @@ def _was_ever_there(
 
 
 @kernel
-def examine(
+def witnesses_and_edges(
     first: int, last: int, members: Ints, groups: Ints, data: Columns, offsets: Ints, shift: int,
     longest: int, boxes: Sides, cuts: Ints, whole: int,
     lacking: Sides, absent: Sides, edges: NDArray[np.uint8],
@@ -230,7 +230,7 @@ def examine(
 
 
 @kernel
-def link(
+def count_matching_records(
     first: int, last: int, boxes: Sides, reach: Sides, cuts: Ints, sizes: Ints,
     known: Columns, heads: Columns, trials: Ints, shift: int,
 ) -> Ints:  # fmt: skip

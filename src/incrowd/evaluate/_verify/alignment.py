@@ -1,4 +1,10 @@
-"""The original laid beside the release: one grid, one clock, and who became whom."""
+"""The release and the original on one grid and one clock, and who became whom.
+
+::
+
+    Published, original ──> align ──> AlignedRelease ──┐
+    private record ──> read_record ────────────────────┴──> match_record ──> Record
+"""
 
 import os
 from collections.abc import Callable, Iterator
@@ -17,15 +23,15 @@ from incrowd._numba import Ints
 from incrowd.data._frame import Frame
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError, ColumnError, InputError, UnreadableError
-from incrowd.evaluate._verify._kernels import Sides, latest_ends, miss
+from incrowd.evaluate._verify._kernels import Sides, latest_ends, mark_uncovered
 from incrowd.evaluate._verify.rows import Published
 
 __all__ = [
-    "Beside",
+    "AlignedRelease",
     "Record",
+    "align",
     "crowds_in",
     "in_blocks",
-    "lay_beside",
     "match_record",
     "read_record",
 ]
@@ -37,8 +43,8 @@ BLOCKS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """The original beside the release.
+class AlignedRelease:
+    """The original and the release, comparable.
 
     Attributes
     ----------
@@ -76,8 +82,8 @@ class Record:
     missed: NDArray[np.bool_]
 
 
-def lay_beside(published: Published, original: Trajectories) -> Beside:
-    """Bring the original and the release to one clock.
+def align(published: Published, original: Trajectories) -> AlignedRelease:
+    """Return the original and the release on one clock.
 
     Raises
     ------
@@ -86,14 +92,14 @@ def lay_beside(published: Published, original: Trajectories) -> Beside:
     """
     mine, theirs = published.frame, original.frame
     if bool(np.any(original.crowd != 1)):
-        raise ArgumentError("the original must have one person a trajectory; this one has crowds")
+        raise ArgumentError("the original must have one person per trajectory; this one has crowds")
     shift, off = divmod(theirs.origin - mine.origin, mine.slot)
     if (theirs.cell, theirs.slot) != (mine.cell, mine.slot) or off or not _same_plane(theirs, mine):
         raise ArgumentError(
             "the original does not lie on the grid of the release; read it with "
             f"crs={mine.crs!r}, cell={mine.cell:g}, slot={mine.slot}"
         )
-    return Beside(published, original, shift, latest_ends(published.boxes, published.cuts))
+    return AlignedRelease(published, original, shift, latest_ends(published.boxes, published.cuts))
 
 
 def _same_plane(a: Frame, b: Frame) -> bool:
@@ -131,16 +137,18 @@ def crowds_in(published: Published, original: Trajectories, table: pl.DataFrame)
     return found["crowd"].fill_null(-1).to_numpy().astype(np.int64)
 
 
-def match_record(beside: Beside, table: pl.DataFrame, progress: Callable[[int], None]) -> Record:
+def match_record(
+    aligned: AlignedRelease, table: pl.DataFrame, progress: Callable[[int], None]
+) -> Record:
     """Find the crowd of everybody in the original, and the samples that it does not hold."""
-    published, original = beside.published, beside.original
+    published, original = aligned.published, aligned.original
     crowd_of = crowds_in(published, original, table)
     missed = np.empty(original.samples, np.bool_)
 
     def work(first: int, last: int) -> None:
-        miss(
-            first, last, crowd_of, original.columns, original.offsets, beside.shift,
-            published.boxes, beside.reach, published.cuts, missed,
+        mark_uncovered(
+            first, last, crowd_of, original.columns, original.offsets, aligned.shift,
+            published.boxes, aligned.reach, published.cuts, missed,
         )  # fmt: skip
 
     for _ in in_blocks(len(original), work, progress):

@@ -1,95 +1,184 @@
-"""Releases that promise no k: filtered, cloaked, generalised or noisy data.
+"""What a release guarantees, and what is therefore asked of it. Here k-anonymity is decided.
 
-What can be said of them is that they are whole, that they keep what they promise where this can be
-seen in the rows, and how many people share each record as it happens. Nothing here is shared with
-what makes them; the names of the methods are written down twice on purpose.
+::
+
+    manifest ──> guarantee_of ──> Guarantee ──┬──> read_k           the k to be verified, or None
+                                              ├──> decide           the checks that decide it
+                                              ├──> not_applicable   checks that mean nothing here
+                                              └──> claim, limits    what may be said, and what not
+
+k-anonymity is decided by `check_k_anonymity`, on the rows as they were read again from the file.
+
+To add a guarantee (a cylinder of (k, delta), say): enter a `Guarantee` in `GUARANTEES` under the
+name that mechanisms state in the manifest. A release that names one which is not there does not
+pass. Nothing here is shared with what makes releases; names are written down twice on purpose.
 """
 
-import math
-from collections.abc import Mapping
-from typing import Any, TypeGuard
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import polars as pl
-from numpy.typing import NDArray
 
 from incrowd.data._manifest import Manifest
-from incrowd.evaluate._verify._kernels import T0, T1, X0, X1, Y0, Y1
-from incrowd.evaluate._verify.result import Check, failed, passed, several
+from incrowd.errors import ArgumentError
+from incrowd.evaluate._verify.promises import (
+    PROMISES,
+    check_promise,
+    limits_without_k,
+    not_applicable_without_k,
+)
+from incrowd.evaluate._verify.result import (
+    LIMITS,
+    NAMES,
+    PROMISED,
+    SPLIT,
+    WHOLE,
+    Check,
+    failed,
+    passed,
+    several,
+)
 from incrowd.evaluate._verify.rows import Published
 
 __all__ = [
-    "UNSEEN",
-    "check_crowds",
-    "check_promise",
-    "is_plain",
-    "limits_of",
-    "unasked",
+    "GUARANTEES",
+    "LEAST",
+    "Guarantee",
+    "check_k_anonymity",
+    "count_crowds",
+    "guarantee_of",
+    "promises_no_k",
+    "unknown_guarantee",
 ]
 
 
-FILTER, CLOAK = "spatial filtering", "temporal cloaking"
-GENERALISE, NOISE = "uniform generalisation", "Geo-Indistinguishability"
-PLAIN = (FILTER, CLOAK, GENERALISE, NOISE)
-"""The methods that promise no k; one that is not known must state its k."""
-UNSEEN = "nothing is promised against it"
-
-_ENTROPY = "drawn from the operating system's entropy"
-_LIMITS = (
-    (
-        "Nobody is hidden in a crowd: whoever knows enough of a person finds the records that fit "
-        "it, often one; incrowd attack tells how many people that concerns."
-    ),
-    (
-        "Records that several people share are shared by chance; the next release of the same kind "
-        "may have none."
-    ),
-    (
-        "A second release of the same people can be laid over this one, and tells more than each "
-        "by itself."
-    ),
-    (
-        "Only positions and times were considered: whoever knows something else about a person, "
-        "or that she is among the published, may learn more than is said here."
-    ),
-)
-_NOISE = (
-    "Noise cannot be told from what it made: that it was drawn as stated is the maker's word, and "
-    "what it promises holds for one sample, not for a trace."
-)
-_SEEDED = "The noise was drawn from a seed and can be taken away; this release is a test."
+LEAST = 2
+"""The smallest k that hides anybody."""
+UNCUT = ("union", "none")
+"""The ways of reshaping that cut no sample in time."""
 
 
-def is_plain(manifest: Manifest) -> bool:
-    """Tell whether a release promises no k, by its method, and so states none."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guarantee:
+    """What a release may guarantee, and how that is verified.
+
+    Attributes
+    ----------
+    read_k
+        Gives the k that a manifest states; None if the guarantee has none. Raises ArgumentError
+        if there must be one.
+    decide
+        Makes the checks that decide it, from the rows, the manifest and the k to be verified.
+    decisive
+        The check that must have been made and hold; None if nothing is guaranteed, and the files
+        need only be whole.
+    checks
+        The names of all checks, in the order in which they are reported.
+    not_applicable
+        Gives the checks that mean nothing for a release, each with the reason.
+    claim
+        Says, for a k, what may be claimed if the decisive check holds.
+    limits
+        Says what a release of this kind cannot promise.
+    cut_in_time
+        Tells whether boxes may be pieces that were cut in time, and need no witness then.
+    exact_losses
+        Whether suppressed samples are counted exactly as they are missed, not more.
+    shared
+        What distinct records are called: each stands for a crowd, or is what it is.
+    """
+
+    read_k: Callable[[Manifest], int | None]
+    decide: Callable[[Published, Manifest, int | None], tuple[Check, ...]]
+    decisive: str | None
+    checks: tuple[str, ...] = NAMES
+    not_applicable: Callable[[Manifest], dict[str, str]] = lambda _: {}
+    claim: Callable[[int | None], str] = lambda _: ""
+    limits: Callable[[Manifest], list[str]] = lambda _: [*LIMITS]
+    cut_in_time: Callable[[Manifest], bool] = lambda _: False
+    exact_losses: bool = True
+    shared: str = "crowds"
+
+    def required(self, k: int | None) -> tuple[str, ...]:
+        """Return the checks that must have been made and hold."""
+        if self.decisive is not None:
+            return (self.decisive,)
+        return WHOLE if k is None else ("k-anonymity",)
+
+
+def promises_no_k(manifest: Manifest) -> bool:
+    """Tell whether a release promises no k: it states none, and says or implies that it needs none.
+
+    Manifests written before guarantees were stated imply it by their method; one whose method is
+    not known must state its k.
+    """
     settings = manifest.settings
-    return isinstance(settings, Mapping) and "k" not in settings and manifest.method in PLAIN
+    if not isinstance(settings, Mapping) or "k" in settings:
+        return False  # whoever states a k is held to it
+    if manifest.guarantee is None:
+        return manifest.method in PROMISES
+    return manifest.guarantee == "none"
 
 
-def limits_of(manifest: Manifest) -> list[str]:
-    """Say what a release of this kind cannot promise."""
-    limits = [*_LIMITS]
-    if manifest.method == NOISE:
-        limits.append(_NOISE)
-        if manifest.settings.get("noise") != _ENTROPY:
-            limits.append(_SEEDED)
-    return limits
+def guarantee_of(manifest: Manifest) -> Guarantee | None:
+    """Return what a release guarantees; None if it names something that is not known here."""
+    if promises_no_k(manifest):
+        return GUARANTEES["none"]
+    if manifest.guarantee in (None, "none"):
+        return GUARANTEES["k-anonymity"]
+    stated = manifest.guarantee
+    return GUARANTEES.get(stated) if isinstance(stated, str) else None
 
 
-def unasked(manifest: Manifest) -> dict[str, str]:
-    """Give the checks that mean nothing for a method, each with the reason."""
-    if not is_plain(manifest):
-        return {}
-    if manifest.method == NOISE:
-        why = "positions are noise"
-        return dict.fromkeys(("coverage", "witness", "no invention", "linkage"), why)
-    if manifest.method in (CLOAK, GENERALISE):
-        return {"no invention": "edges are those of a coarser grid"}
-    return {}
+def unknown_guarantee(manifest: Manifest) -> Check:
+    """Return the check that a release fails which names a guarantee that is not known."""
+    says = (
+        f"The release states the guarantee {manifest.guarantee!r}, which this version of incrowd "
+        f"cannot verify; it knows {', '.join(GUARANTEES)}."
+    )
+    return failed("guarantee", says, {"stated": str(manifest.guarantee), "known": [*GUARANTEES]})
 
 
-def check_crowds(published: Published) -> Check:
-    """Count how many people share each record, where nobody promised that any do."""
+def check_k_anonymity(published: Published, manifest: Manifest, k: int) -> Check:
+    """Decide whether every record is identical, sample for sample, to at least k - 1 others.
+
+    ``published.sizes`` counts records that are equal byte for byte, as read again from the file
+    (`rows.load`); nothing that the maker says of its crowds is used.
+    """
+    sizes, stated = published.sizes, manifest.settings.get("k")
+    exposed = int(sizes[sizes < k].sum())
+    size, count = np.unique(sizes, return_counts=True)
+    figures = {
+        "k": k,
+        "stated": stated,
+        "smallest": int(sizes.min()),
+        "largest": int(sizes.max()),
+        "crowds": len(sizes),
+        "people": len(published.people),
+        "people_below_k": exposed,
+        "sizes": {str(s): int(n) for s, n in zip(size, count, strict=True)},
+    }
+    if exposed:
+        says = (
+            f"{exposed:,} of {len(published.people):,} people have a record that fewer than "
+            f"{k} share; the smallest crowd has {sizes.min():,}."
+        )
+        return failed("k-anonymity", says, figures)
+    if k < LEAST:
+        return failed("k-anonymity", f"The manifest states k = {k}, which hides nobody.", figures)
+    if stated is not None and not (isinstance(stated, int) and stated >= k):
+        says = f"The smallest crowd has {sizes.min():,}, but the manifest states k = {stated}."
+        return failed("k-anonymity", says, figures)
+    says = (
+        f"Every record is identical, sample for sample, to at least {several(k - 1, 'other')}: "
+        f"{several(len(sizes), 'crowd')} of {sizes.min():,} to {sizes.max():,} people."
+    )
+    return passed("k-anonymity", says, figures)
+
+
+def count_crowds(published: Published) -> Check:
+    """Count how many people share each record, where no k is promised."""
     sizes = published.sizes
     alone, people = int((sizes == 1).sum()), len(published.people)
     size, count = np.unique(sizes, return_counts=True)
@@ -109,78 +198,62 @@ def check_crowds(published: Published) -> Check:
     return Check("k-anonymity", ok=None, says=says, figures=figures)
 
 
-def check_promise(published: Published, manifest: Manifest) -> Check:
-    """See whether the rows are what the method says they are, as far as rows can tell."""
-    settings = manifest.settings
-    if manifest.method == FILTER:
-        return _rare(published, settings)
-    if manifest.method == NOISE:
-        epsilon = settings.get("epsilon")
-        if not _is_number(epsilon):
-            return failed("promise", f"The manifest states epsilon {epsilon!r}.", {})
-        says = "Not checked (noise cannot be told from what it made)."
-        return Check("promise", ok=None, says=says, figures={"epsilon": epsilon})
-    return _coarse(published, settings)
+def _read_k(manifest: Manifest) -> int:
+    """Return the k that a manifest states; refuse one that states none."""
+    stated = manifest.settings.get("k")
+    if type(stated) is not int:
+        raise ArgumentError(f"the manifest states no k ({stated!r}); say which one to verify")
+    return stated
 
 
-def _rare(published: Published, settings: Mapping[str, Any]) -> Check:
-    """See whether no place is rare."""
-    most = settings.get("at_most")
-    if type(most) is not int or most < 1:
-        return failed("promise", f"The manifest states at_most {most!r}.", {})
-    boxes, names = published.boxes, ("x0", "x1", "y0", "y1")
-    crowd = np.repeat(np.arange(len(published.sizes), dtype=np.int32), np.diff(published.cuts))
-    visits = pl.DataFrame(
-        [
-            pl.Series(name, boxes[:, side])
-            for name, side in zip(names, (X0, X1, Y0, Y1), strict=True)
-        ]
-        + [pl.Series("crowd", crowd)]
-    ).unique()
-    people = visits.with_columns(pl.Series("people", published.sizes[visits["crowd"].to_numpy()]))
-    each = people.group_by(names).agg(pl.col("people").sum())["people"]
-    rare = int((each <= most).sum())
-    figures = {"places": len(each), "rare": rare, "at_most": most, "fewest": int(each.min() or 0)}  # type: ignore[arg-type]
-    if rare:
-        says = f"{rare:,} of {len(each):,} published places have {most:,} visitors or fewer."
-        return failed("promise", says, figures)
-    says = f"Each of {len(each):,} published places has at least {figures['fewest']:,} visitors."
-    return passed("promise", says, figures)
+def _decide_k(published: Published, manifest: Manifest, k: int | None) -> tuple[Check, ...]:
+    wanted = _read_k(manifest) if k is None else k
+    return (check_k_anonymity(published, manifest, wanted),)
 
 
-def _coarse(published: Published, settings: Mapping[str, Any]) -> Check:
-    """See whether every edge is one of the coarser grid."""
-    boxes, frame = published.boxes, published.frame
-    metres, minutes = settings.get("metres"), settings.get("minutes")
-    wrong = np.zeros(len(boxes), np.bool_)
-    told = []
-    if _is_number(metres):
-        step = max(1, round(metres / frame.cell))
-        told.append(f"cells of {metres:,g} m")
-        for side in (X0, X1, Y0, Y1):
-            wrong |= boxes[:, side] % step != 0
-    if minutes == "all":
-        told.append("the whole span")
-        wrong |= (boxes[:, T0] != boxes[0, T0]) | (boxes[:, T1] != boxes[0, T1])
-    elif _is_number(minutes):
-        told.append(f"slots of {minutes:,g} min")
-        for side in (T0, T1):
-            wrong |= _inside(boxes[:, side], frame.slot, frame.origin, round(60 * minutes))
-    if not told:
-        return failed("promise", "The manifest states no coarser grid.", {})
-    rows = np.repeat(published.sizes, np.diff(published.cuts))
-    figures = {"rows": published.rows, "finer": int(rows[wrong].sum())}
-    grid = " and ".join(told)
-    if figures["finer"]:
-        says = f"{several(figures['finer'], 'row')} of {published.rows:,} are finer than {grid}."
-        return failed("promise", says, figures)
-    return passed("promise", f"All {published.rows:,} rows are boxes of {grid}.", figures)
+def _decide_without_k(published: Published, manifest: Manifest, k: int | None) -> tuple[Check, ...]:
+    crowds = count_crowds(published) if k is None else check_k_anonymity(published, manifest, k)
+    return crowds, check_promise(published, manifest)
 
 
-def _inside(edges: NDArray[np.int32], slot: int, origin: int, step: int) -> NDArray[np.bool_]:
-    """Tell which edges are not the first slot to start in a coarse one."""
-    return (edges.astype(np.int64) * slot + origin) % step >= slot
+def _identical(k: int | None) -> str:
+    if k is None:
+        return ""
+    return f"every published record is identical to at least {several(k - 1, 'other')}"
 
 
-def _is_number(value: Any) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf
+def _is_cut(manifest: Manifest) -> bool:
+    """Tell whether boxes may have been cut in time, as GLOVE's are where it reshapes by cutting.
+
+    Manifests written before guarantees were stated may leave out how boxes were reshaped.
+    """
+    settings: Any = manifest.settings
+    if not isinstance(settings, Mapping):
+        return True
+    if "reshape" not in settings and manifest.guarantee is not None:
+        return False
+    return settings.get("reshape") not in UNCUT
+
+
+GUARANTEES: dict[str, Guarantee] = {
+    "k-anonymity": Guarantee(
+        read_k=_read_k,
+        decide=_decide_k,
+        decisive="k-anonymity",
+        claim=_identical,
+        limits=lambda manifest: [*LIMITS, *([SPLIT] if _is_cut(manifest) else [])],
+        cut_in_time=_is_cut,
+    ),
+    "none": Guarantee(
+        read_k=lambda _: None,
+        decide=_decide_without_k,
+        decisive=None,
+        checks=PROMISED,
+        not_applicable=not_applicable_without_k,
+        claim=_identical,
+        limits=limits_without_k,
+        exact_losses=False,
+        shared="distinct records",
+    ),
+}
+"""Everything that a release may guarantee, by the name that its manifest states."""

@@ -1,4 +1,8 @@
-"""Checks that need nothing but the release itself."""
+"""Is the release whole: its files, its rows, its sizes and its names.
+
+These checks need nothing but the release itself, and apply to every release, whatever it
+guarantees. Whether what it guarantees holds is decided in `guarantees`.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,9 +19,7 @@ from incrowd.evaluate._verify.result import Check, failed, passed, several
 from incrowd.evaluate._verify.rows import PROBLEMS, Published
 
 __all__ = [
-    "LEAST",
     "check_files",
-    "check_k",
     "check_names",
     "check_rows",
     "check_sizes",
@@ -25,8 +27,6 @@ __all__ = [
 ]
 
 
-LEAST = 2
-"""The smallest k that hides anybody."""
 NAME = r"\A[0-9a-f]{16}\z"
 """What a name looks like that incrowd has drawn."""
 _METADATA = {b"incrowd.kind": b"release"}
@@ -201,39 +201,6 @@ def check_names(published: Published) -> Check:
         return failed("names", f"{_upper('; '.join(wrong))}.", figures)
     says = f"All {len(names):,} names are distinct, of one length, and people are in their order."
     return passed("names", says, figures)
-
-
-def check_k(published: Published, manifest: Manifest, k: int) -> Check:
-    """See whether every record is identical to at least k - 1 others."""
-    sizes, stated = published.sizes, manifest.settings.get("k")
-    exposed = int(sizes[sizes < k].sum())
-    size, count = np.unique(sizes, return_counts=True)
-    figures = {
-        "k": k,
-        "stated": stated,
-        "smallest": int(sizes.min()),
-        "largest": int(sizes.max()),
-        "crowds": len(sizes),
-        "people": len(published.people),
-        "people_below_k": exposed,
-        "sizes": {str(s): int(n) for s, n in zip(size, count, strict=True)},
-    }
-    if exposed:
-        says = (
-            f"{exposed:,} of {len(published.people):,} people have a record that fewer than "
-            f"{k} share; the smallest crowd has {sizes.min():,}."
-        )
-        return failed("k-anonymity", says, figures)
-    if k < LEAST:
-        return failed("k-anonymity", f"The manifest states k = {k}, which hides nobody.", figures)
-    if stated is not None and not (isinstance(stated, int) and stated >= k):
-        says = f"The smallest crowd has {sizes.min():,}, but the manifest states k = {stated}."
-        return failed("k-anonymity", says, figures)
-    says = (
-        f"Every record is identical, sample for sample, to at least {several(k - 1, 'other')}: "
-        f"{several(len(sizes), 'crowd')} of {sizes.min():,} to {sizes.max():,} people."
-    )
-    return passed("k-anonymity", says, figures)
 
 
 def _upper(text: str) -> str:

@@ -14,8 +14,8 @@ import numpy as np
 
 from incrowd._numba import Ints
 from incrowd.data._manifest import Manifest
-from incrowd.evaluate._verify._kernels import T0, link
-from incrowd.evaluate._verify.alignment import Beside, Record, in_blocks
+from incrowd.evaluate._verify._kernels import T0, count_matching_records
+from incrowd.evaluate._verify.alignment import AlignedRelease, Record, in_blocks
 from incrowd.evaluate._verify.result import Check, failed, passed
 from incrowd.evaluate._verify.truthfulness import stated_loss
 
@@ -64,9 +64,9 @@ def draw(offsets: Ints, draws: int, points: int, seed: int) -> Trials:
     return Trials(np.array(asked, np.int64), np.concatenate([*known, np.empty(0, np.int64)]), cuts)
 
 
-def candidates(beside: Beside, trials: Trials, progress: Callable[[int], None]) -> Ints:
+def candidates(aligned: AlignedRelease, trials: Trials, progress: Callable[[int], None]) -> Ints:
     """Count, for each trial, the published records that hold all that is known."""
-    published, columns = beside.published, beside.original.columns
+    published, columns = aligned.published, aligned.original.columns
     order = np.argsort(columns[T0][trials.known[trials.cuts[:-1]]], kind="stable")
     lengths = np.diff(trials.cuts)[order]
     cuts = np.concatenate([[0], np.cumsum(lengths)])
@@ -76,9 +76,9 @@ def candidates(beside: Beside, trials: Trials, progress: Callable[[int], None]) 
     heads = tuple(column[cuts[:-1]] for column in known)
 
     def work(first: int, last: int) -> Ints:
-        return link(
-            first, last, published.boxes, beside.reach, published.cuts, published.sizes,
-            known, heads, cuts, beside.shift,
+        return count_matching_records(
+            first, last, published.boxes, aligned.reach, published.cuts, published.sizes,
+            known, heads, cuts, aligned.shift,
         )  # fmt: skip
 
     fits = np.zeros(len(order), np.int64)
@@ -88,7 +88,7 @@ def candidates(beside: Beside, trials: Trials, progress: Callable[[int], None]) 
 
 
 def check_linkage(
-    beside: Beside,
+    aligned: AlignedRelease,
     record: Record | None,
     manifest: Manifest,
     k: int,
@@ -100,14 +100,14 @@ def check_linkage(
 ) -> Check:
     """See whether true samples of a person always leave k records or more."""
     seed = secrets.randbits(48) if seed is None else seed
-    trials = draw(beside.original.offsets, draws, points, seed)
-    fits = candidates(beside, trials, progress)
+    trials = draw(aligned.original.offsets, draws, points, seed)
+    fits = candidates(aligned, trials, progress)
     exposed, none = int(((fits > 0) & (fits < k)).sum()), fits == 0
     if record is None:
         losses = [stated_loss(manifest, name) for name in ("people_dropped", "samples_suppressed")]
         # Of whom nothing fits, she was dropped or has a sample of her own that was suppressed.
         first = trials.known[trials.cuts[:-1]][none]
-        people = np.unique(np.searchsorted(beside.original.offsets, first, side="right"))
+        people = np.unique(np.searchsorted(aligned.original.offsets, first, side="right"))
         lost = np.full(len(fits), len(people) <= sum(loss or 0 for loss in losses))
     else:
         missed = np.concatenate([[0], np.cumsum(record.missed[trials.known])])
@@ -131,7 +131,7 @@ def check_linkage(
             "was left out does not explain it."
         )
         return failed("linkage", says, figures)
-    if record is None and (says := _miscounted(beside, manifest)):
+    if record is None and (says := _miscounted(aligned, manifest)):
         return failed("linkage", says, figures)
     least = int(fits[~none].min()) if not bool(none.all()) else 0
     tail = f"; {none.sum():,} fitted none, of people or samples left out" if none.any() else ""
@@ -142,9 +142,9 @@ def check_linkage(
     return passed("linkage", says, figures)
 
 
-def _miscounted(beside: Beside, manifest: Manifest) -> str:
+def _miscounted(aligned: AlignedRelease, manifest: Manifest) -> str:
     """Say if there are more people, or fewer, than the original and the losses leave."""
-    people, published = len(beside.original), len(beside.published.people)
+    people, published = len(aligned.original), len(aligned.published.people)
     dropped = stated_loss(manifest, "people_dropped")
     if published <= people and dropped in (None, people - published):
         return ""

@@ -11,6 +11,7 @@ __all__ = [
     "PROMISED",
     "SEEDED",
     "SPLIT",
+    "WHOLE",
     "Check",
     "Verification",
     "failed",
@@ -34,7 +35,8 @@ NAMES = (
 """All checks, in the order in which they are made."""
 PROMISED = (*NAMES[:4], "promise", *NAMES[4:])
 """Those of a release that promises no k, but something else."""
-_WHOLE = ("files", "rows", "sizes", "names")
+WHOLE = ("files", "rows", "sizes", "names")
+"""Those that tell whether the release is whole."""
 _RECORD = ("membership", "coverage", "witness", "no invention")
 
 LIMITS = (
@@ -74,7 +76,7 @@ class Check:
     Attributes
     ----------
     name
-        One of `NAMES`, or of `PROMISED`.
+        One of `NAMES`, of `PROMISED`, or of those that a guarantee adds.
     ok
         Whether it holds; None if it was not checked.
     says
@@ -119,22 +121,27 @@ class Verification:
         Everything that was looked at, and what was not.
     limits
         What a release like this cannot promise, whatever was checked.
+    required
+        The checks that must have been made and hold.
+    claim
+        What may be claimed of the records if they do; empty if nothing is guaranteed of them.
     """
 
     path: Path
     k: int | None
     checks: tuple[Check, ...]
     limits: tuple[str, ...]
+    required: tuple[str, ...] = ("k-anonymity",)
+    claim: str = ""
 
     @property
     def ok(self) -> bool:
-        """Whether k-anonymity was found to hold and no check failed.
+        """Whether what is guaranteed (k-anonymity, mostly) was found to hold and no check failed.
 
-        Of a release that promises no k, and without one to be verified (`k` is None): whether it
-        is whole and nothing that it promises failed. That is no anonymity; `claims` says so.
+        Of a release that guarantees nothing, and without a k to be verified (`k` is None): whether
+        it is whole and nothing that it promises failed. That is no anonymity; `claims` says so.
         """
-        needed = ("k-anonymity",) if self.k is not None else _WHOLE
-        return all(self[name].ok is True for name in needed) and not self.failed
+        return all(self._holds(name) is True for name in self.required) and not self.failed
 
     @property
     def failed(self) -> tuple[Check, ...]:
@@ -144,9 +151,9 @@ class Verification:
     @property
     def scope(self) -> str:
         """With what the release was compared."""
-        if any(self[name].ok is not None for name in _RECORD):
+        if any(self._holds(name) is not None for name in _RECORD):
             return "with the original and the private record"
-        if self["linkage"].ok is not None:
+        if self._holds("linkage") is not None:
             return "with the original, without the private record"
         return "the files alone"
 
@@ -154,34 +161,39 @@ class Verification:
     def claims(self) -> str:
         """What may be said of the release after this verification, and no more."""
         if not self.ok:
-            names = ", ".join(c.name for c in self.failed) or "k-anonymity was not checked"
+            unmade = f"{', '.join(self.required)} was not checked"
+            names = ", ".join(c.name for c in self.failed) or unmade
             return f"Nothing can be claimed of this release (checked: {self.scope}): {names}."
         left = [check.name for check in self.checks if check.ok is None]
-        if self.k is None:
-            return self._plain_claims([name for name in left if name != "k-anonymity"])
-        held = [f"every published record is identical to at least {several(self.k - 1, 'other')}"]
-        if self["coverage"].ok:
+        if not self.claim:
+            return self._claims_without_k([name for name in left if name != "k-anonymity"])
+        held = [self.claim]
+        if self._holds("coverage"):
             held.append("no sample was lost that is not counted as lost")
-        if self["no invention"].ok:
+        if self._holds("no invention"):
             held.append("no box reaches beyond what its people did")
-        if self["linkage"].ok:
+        if self._holds("linkage"):
             held.append(
                 f"in every trial, true samples of a person fitted {self.k} records or more, or none"
             )
         tail = f" Not checked: {', '.join(left)}." if left else ""
         return f"Checked, {self.scope}: {'; '.join(held)}.{tail}"
 
-    def _plain_claims(self, left: list[str]) -> str:
-        """Say what may be said where no k was promised."""
+    def _claims_without_k(self, left: list[str]) -> str:
+        """Return what may be said where nothing was guaranteed of the records."""
         held = ["the files are whole, and count what they hold"]
         if self["promise"].ok:
             says = self["promise"].says.rstrip(".")
             held.append(says[:1].lower() + says[1:])
-        if self["coverage"].ok:
+        if self._holds("coverage"):
             held.append("no sample was lost that is not counted as lost")
         tail = f" Not checked: {', '.join(left)}." if left else ""
         crowds = self["k-anonymity"].says
         return f"Checked, {self.scope}: {'; '.join(held)}. k-anonymity: {crowds}{tail}"
+
+    def _holds(self, name: str) -> bool | None:
+        """Tell whether a check holds; None if it was not made."""
+        return next((check.ok for check in self.checks if check.name == name), None)
 
     def __getitem__(self, name: str) -> Check:
         """Give a check by its name."""
@@ -208,7 +220,7 @@ class Verification:
         """Say everything in lines for a terminal."""
         mark = {True: "ok", False: "FAILED", None: "not checked"}
         found = {c.name: mark[c.ok] for c in self.checks}
-        if self.k is None:
+        if self.k is None and "k-anonymity" in found:
             found["k-anonymity"] = "none"
         lines = [f"{c.name:<14}{found[c.name]:<13}{c.says}" for c in self.checks]
         lines += ["", self.claims, "", "What a release like this cannot promise:"]

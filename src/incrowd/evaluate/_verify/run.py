@@ -5,9 +5,9 @@ where one fails, those that could not mean anything then are not made.
 
 ::
 
-    files ──> rows ──> sizes, names, k-anonymity            the release alone
-                │      (and the promise of one without k)
+    files ──> rows ──> sizes, names                         every release
                 │
+                ├──> guarantee: k-anonymity, promise, ...   the release alone, by what it guarantees
                 ├──> linkage                                with the original
                 └──> membership, coverage,                  with the original and the private
                      witness, no invention                  record
@@ -22,42 +22,31 @@ from incrowd.data._frame import Frame
 from incrowd.data._manifest import Manifest, read_manifest
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError, IncrowdError, UnreadableError
-from incrowd.evaluate._verify.alignment import BLOCKS, Beside, lay_beside, match_record, read_record
+from incrowd.evaluate._verify.alignment import (
+    BLOCKS,
+    AlignedRelease,
+    align,
+    match_record,
+    read_record,
+)
 from incrowd.evaluate._verify.guarantees import (
-    UNSEEN,
-    check_crowds,
-    check_promise,
-    is_plain,
-    limits_of,
-    unasked,
+    GUARANTEES,
+    LEAST,
+    Guarantee,
+    guarantee_of,
+    unknown_guarantee,
 )
 from incrowd.evaluate._verify.integrity import (
-    LEAST,
     check_files,
-    check_k,
     check_names,
     check_rows,
     check_sizes,
     rows_file,
 )
 from incrowd.evaluate._verify.linkage import check_linkage
-from incrowd.evaluate._verify.result import (
-    LIMITS,
-    NAMES,
-    PROMISED,
-    SEEDED,
-    SPLIT,
-    Check,
-    Verification,
-    failed,
-)
+from incrowd.evaluate._verify.result import SEEDED, Check, Verification, failed
 from incrowd.evaluate._verify.rows import Published, load
-from incrowd.evaluate._verify.truthfulness import (
-    UNCUT,
-    check_boxes,
-    check_coverage,
-    check_membership,
-)
+from incrowd.evaluate._verify.truthfulness import check_boxes, check_coverage, check_membership
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,7 +67,7 @@ def verify(
     seed: int | None = None,
     progress: Callable[..., None] | None = None,
 ) -> Verification:
-    """Verify a written release, from its files alone or beside the original.
+    """Verify a written release, from its files alone or with the original.
 
     The release is only read. What is claimed depends on what was given: with the files alone, that
     they are whole and every record is shared by k people; with the original, that knowing true
@@ -98,7 +87,7 @@ def verify(
         How many people must share each record; what the manifest states unless given. Data that
         was filtered, cloaked, generalised or made noisy promises no k: unless one is given, such
         a release is verified for what it does promise, and `claims` says that this is no
-        anonymity.
+        anonymity. A release that states a guarantee which is not known does not pass.
     draws, points
         How often an adversary is tried for each number of samples that she knows, and up to how
         many; she is also tried with everything that there is of a person.
@@ -138,67 +127,74 @@ def verify(
     2
     """
     if k is not None and k < LEAST:
-        raise ArgumentError(f"k must be at least {LEAST}, not {k!r}; alone, nobody hides")
+        raise ArgumentError(f"k must be at least {LEAST}, not {k!r}: nobody is hidden alone")
     if min(draws, points) < 1:
         raise ArgumentError(f"draws and points must be at least 1, not {draws!r} and {points!r}")
     if record is not None and original is None:
-        raise ArgumentError("the private record tells something only beside the original")
+        raise ArgumentError("the private record can only be checked with the original; give both")
     table = None if record is None else read_record(record)
     folder = Path(path)
     manifest = read_manifest(folder)
     checks = {"files": check_files(folder, manifest)}
+    guarantee = guarantee_of(manifest)
     if not checks["files"].ok:
-        return _verified(folder, manifest, k or 0, checks, "the files are not those released")
-    plain = is_plain(manifest)
-    k = None if plain and k is None else _wanted(manifest, k)
+        why = "the files are not those released"
+        return _verified(folder, manifest, guarantee, k or 0, checks, why)
+    if guarantee is None:
+        checks["guarantee"] = unknown_guarantee(manifest)
+        return _verified(folder, manifest, None, k or 0, checks, "the guarantee is not known")
+    if not isinstance(manifest.settings, dict):
+        raise UnreadableError("the manifest is damaged: its settings have no names")
+    k = guarantee.read_k(manifest) if k is None else k
     steps = _Steps(progress, 1 + (original is not None) + 2 * (table is not None))
     try:
         published = _load(folder, manifest, steps)
     except (IncrowdError, OverflowError) as error:
         checks["rows"] = failed("rows", f"{error}.", {})
-        return _verified(folder, manifest, k, checks, "the rows cannot be read")
+        return _verified(folder, manifest, guarantee, k, checks, "the rows cannot be read")
     checks["rows"] = check_rows(published)
     if not checks["rows"].ok:
-        return _verified(folder, manifest, k, checks, "the rows are not what they should be")
-    checks["sizes"] = check_sizes(published, manifest, "distinct records" if plain else "crowds")
+        why = "the rows are not what they should be"
+        return _verified(folder, manifest, guarantee, k, checks, why)
+    checks["sizes"] = check_sizes(published, manifest, guarantee.shared)
     checks["names"] = check_names(published)
-    checks["k-anonymity"] = (
-        check_crowds(published) if k is None else check_k(published, manifest, k)
-    )
-    if plain:
-        checks["promise"] = check_promise(published, manifest)
+    checks |= {check.name: check for check in guarantee.decide(published, manifest, k)}
     if original is None:
-        return _verified(folder, manifest, k, checks, "needs the original")
+        return _verified(folder, manifest, guarantee, k, checks, "needs the original")
     data = original if isinstance(original, Trajectories) else original(published.frame)
-    beside = lay_beside(published, data)
+    aligned = align(published, data)
     file = rows_file(folder, manifest)
     how = {"draws": draws, "points": points, "seed": seed}
-    checks |= _compared(beside, table, file, manifest, k, steps, how)
-    return _verified(folder, manifest, k, checks, "needs the private record")
+    checks |= _compared(aligned, table, file, manifest, guarantee, k, steps, how)
+    return _verified(folder, manifest, guarantee, k, checks, "needs the private record")
 
 
 def _compared(
-    beside: Beside,
+    aligned: AlignedRelease,
     table: "pl.DataFrame | None",
     file: Path,
     manifest: Manifest,
+    guarantee: Guarantee,
     k: int | None,
     steps: "_Steps",
     how: dict[str, Any],
 ) -> dict[str, Check]:
     """Make the checks that need the original, and those that need the private record as well."""
     checks: dict[str, Check] = {}
-    skipped, found = unasked(manifest), None
-    if table is not None:
-        found = match_record(beside, table, steps)
-        checks["membership"] = check_membership(beside, found, file, manifest)
-        if "coverage" not in skipped:
-            checks["coverage"] = check_coverage(beside, found, manifest)
-            checks["witness"], checks["no invention"] = check_boxes(beside, found, manifest, steps)
+    skipped, found = guarantee.not_applicable(manifest), None
     if k is None:
-        skipped["linkage"] = UNSEEN
-    elif "linkage" not in skipped:
-        checks["linkage"] = check_linkage(beside, found, manifest, k, progress=steps, **how)
+        skipped["linkage"] = "nothing is promised against it"
+    if table is not None:
+        found = match_record(aligned, table, steps)
+        checks["membership"] = check_membership(aligned, found, file, manifest)
+        if "coverage" not in skipped:
+            exact = guarantee.exact_losses
+            checks["coverage"] = check_coverage(aligned, found, manifest, exact=exact)
+        if "witness" not in skipped or "no invention" not in skipped:
+            cut = guarantee.cut_in_time(manifest)
+            checks["witness"], checks["no invention"] = check_boxes(aligned, found, steps, cut=cut)
+    if k is not None and "linkage" not in skipped:
+        checks["linkage"] = check_linkage(aligned, found, manifest, k, progress=steps, **how)
     return checks | {
         name: Check(name, None, f"Not checked ({why}).") for name, why in skipped.items()
     }
@@ -216,17 +212,6 @@ class _Steps:
             self._progress(int(self._done), self._all)
 
 
-def _wanted(manifest: Manifest, k: int | None) -> int:
-    """Give the k to be verified."""
-    settings = manifest.settings
-    if not isinstance(settings, dict):
-        raise UnreadableError("the manifest is damaged: its settings have no names")
-    stated = settings.get("k") if k is None else k
-    if type(stated) is not int:
-        raise ArgumentError(f"the manifest states no k ({stated!r}); say which one to verify")
-    return stated
-
-
 def _load(folder: Path, manifest: Manifest, steps: _Steps) -> Published:
     """Read the rows on the grid that the manifest names."""
     grid, sizes = manifest.frame, manifest.sizes
@@ -242,19 +227,23 @@ def _load(folder: Path, manifest: Manifest, steps: _Steps) -> Published:
 
 
 def _verified(
-    folder: Path, manifest: Manifest, k: int | None, checks: dict[str, Check], why: str
+    folder: Path,
+    manifest: Manifest,
+    guarantee: Guarantee | None,
+    k: int | None,
+    checks: dict[str, Check],
+    why: str,
 ) -> Verification:
     """Put the checks in order; say of those not made why."""
-    plain = is_plain(manifest)
-    names = PROMISED if plain else NAMES
+    asked = guarantee or GUARANTEES["k-anonymity"]
+    names = asked.checks if guarantee else ("files", "guarantee", *asked.checks[1:])
     made = (checks.get(name, Check(name, None, f"Not checked ({why}).")) for name in names)
-    if plain:
-        return Verification(folder, k, tuple(made), (*limits_of(manifest), *_guessed(manifest)))
-    limits, settings = [*LIMITS], manifest.settings
-    if not isinstance(settings, dict) or settings.get("reshape") not in UNCUT:
-        limits.append(SPLIT)
-    return Verification(folder, k, tuple(made), (*limits, *_guessed(manifest)))
-
-
-def _guessed(manifest: Manifest) -> tuple[str, ...]:
-    return () if manifest.names == "random" else (SEEDED,)
+    guessed = () if manifest.names == "random" else (SEEDED,)
+    return Verification(
+        folder,
+        k,
+        tuple(made),
+        (*asked.limits(manifest), *guessed),
+        required=asked.required(k),
+        claim=asked.claim(k),
+    )

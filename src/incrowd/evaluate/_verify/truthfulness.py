@@ -1,9 +1,10 @@
-"""Whether everybody is accounted for, and nobody is named.
+"""Is what the release says true of the people in it; is everybody accounted for, nobody named.
 
-Whether what the release says is true of the people in it.
+Four questions, with the original and the private record at hand:
 
-Three questions, with the original and the private record at hand:
-
+membership
+    Is everybody of the original published once or counted as dropped, every published record
+    somebody's, and no identifier of the input in the release?
 coverage
     Is every sample of a published person held by a published box of hers, at every slot of its
     time, or counted as suppressed? A sample that was suppressed may lie in another box of hers by
@@ -34,9 +35,8 @@ from numpy.typing import NDArray
 
 from incrowd._numba import Ints
 from incrowd.data._manifest import MANIFEST, Manifest
-from incrowd.evaluate._verify._kernels import ALL, examine
-from incrowd.evaluate._verify.alignment import Beside, Record, in_blocks
-from incrowd.evaluate._verify.guarantees import is_plain
+from incrowd.evaluate._verify._kernels import ALL, witnesses_and_edges
+from incrowd.evaluate._verify.alignment import AlignedRelease, Record, in_blocks
 from incrowd.evaluate._verify.result import Check, failed, passed, several
 
 __all__ = [
@@ -60,15 +60,17 @@ def stated_loss(manifest: Manifest, name: str) -> int | None:
     return value if type(value) is int else None
 
 
-def check_membership(beside: Beside, record: Record, file: Path, manifest: Manifest) -> Check:
+def check_membership(
+    aligned: AlignedRelease, record: Record, file: Path, manifest: Manifest
+) -> Check:
     """See whether everybody of the original is in the record once, and every record is somebody's.
 
     Losses are compared with what the manifest states: people who are not published, and their
     samples. No identifier of the input may be a published name; a text of some length may not occur
     in the manifest or in the metadata of the rows' file either.
     """
-    table, original = record.table, beside.original
-    users, names = original.people.cast(pl.String), beside.published.people
+    table, original = record.table, aligned.original
+    users, names = original.people.cast(pl.String), aligned.published.people
     persons = table["person"].drop_nulls()
     dropped = record.crowd_of < 0
     figures: dict[str, Any] = {
@@ -79,7 +81,7 @@ def check_membership(beside: Beside, record: Record, file: Path, manifest: Manif
         "names_of_two": len(persons) - persons.n_unique(),
         "names_of_nobody": len(names) - int(names.is_in(persons.implode()).sum()),
         "names_not_published": int((~persons.is_in(names.implode())).sum()),
-        "torn_trajectories": _torn(beside, table),
+        "torn_trajectories": _torn(aligned, table),
         "trajectories": table["trajectory"].drop_nulls().n_unique(),
         "people_dropped": int(dropped.sum()),
         "samples_dropped": int(original.lengths()[dropped].sum()),
@@ -142,9 +144,9 @@ def _impossible(manifest: Manifest, left_over: int | None, emptied: int | None) 
     return wrong
 
 
-def _torn(beside: Beside, table: pl.DataFrame) -> int:
+def _torn(aligned: AlignedRelease, table: pl.DataFrame) -> int:
     """Count trajectories of the record whose people are not published with identical records."""
-    crowds = {"person": beside.published.people, "crowd": beside.published.crowd_of}
+    crowds = {"person": aligned.published.people, "crowd": aligned.published.crowd_of}
     placed = table.join(pl.DataFrame(crowds), on="person", how="inner")
     each = placed.group_by("trajectory").agg(pl.col("crowd").n_unique())
     return int((each["crowd"] > 1).sum())
@@ -178,13 +180,14 @@ def _is_telling(name: str) -> bool:
     return len(name) >= (_SHORT_DIGITS if set(name) <= _DIGITS else _SHORT)
 
 
-UNCUT = ("union", "none")
-"""The ways of reshaping that cut no sample in time."""
+def check_coverage(
+    aligned: AlignedRelease, record: Record, manifest: Manifest, *, exact: bool
+) -> Check:
+    """See whether every sample of a published person is held or counted as suppressed.
 
-
-def check_coverage(beside: Beside, record: Record, manifest: Manifest) -> Check:
-    """See whether every sample of a published person is held or counted as suppressed."""
-    lengths = beside.original.lengths()
+    `exact` tells that just those are counted that are missed.
+    """
+    lengths = aligned.original.lengths()
     published = np.repeat(record.crowd_of >= 0, lengths)
     samples, missed = int(published.sum()), int((record.missed & published).sum())
     stated = stated_loss(manifest, "samples_suppressed")
@@ -198,7 +201,6 @@ def check_coverage(beside: Beside, record: Record, manifest: Manifest) -> Check:
     if stated is None:
         says = f"{held}; {missed:,} were suppressed (the manifest does not state how many)."
         return passed("coverage", says, figures)
-    exact = not is_plain(manifest)
     if missed > stated or (stated and not allowed) or (exact and stated != missed):
         says = f"{held}; {missed:,} do not, and the manifest counts {stated:,} as suppressed."
         return failed("coverage", says, figures)
@@ -209,11 +211,14 @@ def check_coverage(beside: Beside, record: Record, manifest: Manifest) -> Check:
 
 
 def check_boxes(
-    beside: Beside, record: Record, manifest: Manifest, progress: Callable[[int], None]
+    aligned: AlignedRelease, record: Record, progress: Callable[[int], None], *, cut: bool
 ) -> tuple[Check, Check]:
-    """See whether every box has a witness in every member, and all its edges from members."""
-    published, original = beside.published, beside.original
-    whole = manifest.settings.get("reshape") in UNCUT or is_plain(manifest)
+    """See whether every box has a witness in every member, and all its edges from members.
+
+    `cut` tells that boxes may be pieces that were cut in time.
+    """
+    published, original = aligned.published, aligned.original
+    whole = not cut
     people = np.flatnonzero(record.crowd_of >= 0)
     members = people[np.argsort(record.crowd_of[people], kind="stable")]
     count = np.bincount(record.crowd_of[people], minlength=len(published.sizes))
@@ -223,8 +228,8 @@ def check_boxes(
     edges = np.zeros(len(published.boxes), np.uint8)
 
     def work(first: int, last: int) -> None:
-        examine(
-            first, last, members, groups, original.columns, original.offsets, beside.shift,
+        witnesses_and_edges(
+            first, last, members, groups, original.columns, original.offsets, aligned.shift,
             longest, published.boxes, published.cuts, int(whole), lacking, absent,
             edges,
         )  # fmt: skip

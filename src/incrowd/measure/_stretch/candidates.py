@@ -1,13 +1,23 @@
-"""Gathering candidates: all whose bound is within the limit of a search.
+"""Candidates of a search: all whose bound is within its limit, by the length of the query.
 
-Candidates that are shorter than a trajectory: a thousand are bounded at a time.
+::
 
-First by space, in runs of chunks that may hold any; then, where enough are left of a chunk, all of
-it by time, and the others one by one.
+    queries ──> bound_terms_of     what each adds up, in space and in time
+                  │
+                  ├─ others that are shorter: generate_shorter, a tile of a thousand at a time
+                  │     _live_chunks      64 chunks of 64 by their minima: which may hold any?
+                  │     _filter_by_space  of these, everybody by space
+                  │     _push_remaining   who is left by time: all at once where many are left of a
+                  │                       chunk, and one by one where few are
+                  │
+                  └─ others that are longer: generate_longer, one by one
+                        by the region where they are seen most, then all of space, then time
 
-Candidates that are longer than a trajectory: each is looked up in its row, one by one.
+    both ──> push (see `topk`), in which the limit falls as candidates come in
 
-Whom a search is to find, and what part of the work one thread does.
+A pair is bounded from its longer trajectory, whose samples are the ones that equation (10) sums
+over. So a query adds up its own samples against the rows of everybody shorter; but of somebody
+longer it has to look up the other's samples in its own row.
 """
 
 from typing import NamedTuple
@@ -17,42 +27,51 @@ from numpy.typing import NDArray
 
 from incrowd._numba import ZERO, kernel_inline, kernel_nogc, kernel_private
 from incrowd.measure._stretch.batch_bounds import (
-    LANES,
-    STRIPE,
-    STRIPES,
-    WIDTH,
-    Lines,
-    add_lines,
-    make_lines,
-    space_lines,
-    time_lines,
+    CHUNK,
+    TILE_CHUNKS,
+    TILE_WIDTH,
+    TILES,
+    BoundTerms,
+    make_terms,
+    space_terms,
+    sum_bounds_batch,
+    time_terms,
 )
-from incrowd.measure._stretch.box_bounds import corner_sum, from_home
-from incrowd.measure._stretch.index import World, samples_of
-from incrowd.measure._stretch.lower_bounds import SAFE, add_late, add_near, add_times, is_longer
-from incrowd.measure._stretch.topk import Heap, push
+from incrowd.measure._stretch.box_bounds import corner_bound, dominant_region_bound
+from incrowd.measure._stretch.index import SearchIndex, samples_of
+from incrowd.measure._stretch.lower_bounds import (
+    SAFE,
+    is_longer,
+    sum_space_bounds,
+    sum_time_bounds,
+    sum_time_bounds_unit,
+)
+from incrowd.measure._stretch.topk import CandidateBuffer, push
 
 __all__ = [
     "ALL",
     "OLDER",
     "SHORTER",
-    "Room",
-    "Share",
-    "gather",
-    "gather_longer",
-    "gather_shorter",
-    "lines_of",
-    "make_room",
-    "meets",
+    "Scratch",
+    "WorkerPart",
+    "bound_terms_of",
+    "eligible",
+    "generate_candidates",
+    "generate_longer",
+    "generate_shorter",
+    "make_scratch",
 ]
 
 
 ALL, SHORTER, OLDER = 0, 1, 2
 """Among whom to search: everybody, the shorter of the input, or the older."""
+SOME, MANY = 1, 12
+"""Of a chunk with more candidates than this, time is bounded for all at once; for a query of boxes,
+or of unit samples, whose single bounds are cheaper."""
 
 
-class Share(NamedTuple):
-    """What one thread does of a search: every so many chunks, or stripes, from its own first on."""
+class WorkerPart(NamedTuple):
+    """What one thread does of a search: every so many chunks, or tiles, from its own first on."""
 
     part: int
     parts: int
@@ -61,7 +80,7 @@ class Share(NamedTuple):
 
 
 @kernel_nogc
-def meets(
+def eligible(
     query: int,
     other: int,
     scope: int,
@@ -69,7 +88,10 @@ def meets(
     node: NDArray[np.int64],
     full: NDArray[np.bool_],
 ) -> bool:
-    """Tell whether a search from one slot is to find another."""
+    """Tell whether a search from one cluster is to find another: each pair belongs to one of them.
+
+    No two that are full are a pair, and nobody is one with herself.
+    """
     if node[other] < 0 or other == query or (full[query] and full[other]):
         return False
     if scope == SHORTER:
@@ -77,133 +99,227 @@ def meets(
     return scope == ALL or bool(node[other] < node[query])
 
 
-SOME, MANY = 1, 12
-"""Of a chunk with more candidates than this, time is bounded for all at once, for a trajectory of
-boxes, or of cells."""
-
-
-class Room(NamedTuple):
-    """Room for sums of lines: a number for each seat, and for each chunk of a stripe."""
+class Scratch(NamedTuple):
+    """Arrays for one tile: a number for each lane, or for each chunk."""
 
     near: NDArray[np.int32]
+    """The bound in space, in steps."""
     late: NDArray[np.int32]
+    """The bound in time, in steps."""
     part: NDArray[np.uint16]
-    cells: NDArray[np.uint8]
-    left: NDArray[np.bool_]
+    unit_mask: NDArray[np.uint8]
+    """255 for those who consist of unit samples, else 0."""
+    remaining: NDArray[np.bool_]
+    """Who may still be a candidate."""
     number: NDArray[np.int64]
+    """How many of each chunk may be."""
 
 
 @kernel_private
-def make_room() -> Room:
-    """Give room for the sums of one stripe."""
-    return Room(
-        np.zeros(WIDTH, np.int32),
-        np.zeros(WIDTH, np.int32),
-        np.zeros(WIDTH, np.uint16),
-        np.zeros(WIDTH, np.uint8),
-        np.zeros(WIDTH, np.bool_),
-        np.zeros(STRIPE, np.int64),
+def make_scratch() -> Scratch:
+    """Make arrays for one tile."""
+    return Scratch(
+        np.zeros(TILE_WIDTH, np.int32),
+        np.zeros(TILE_WIDTH, np.int32),
+        np.zeros(TILE_WIDTH, np.uint16),
+        np.zeros(TILE_WIDTH, np.uint8),
+        np.zeros(TILE_WIDTH, np.bool_),
+        np.zeros(TILE_CHUNKS, np.int64),
     )
 
 
-@kernel_nogc
-def gather_shorter(
-    stripe: int,
+@kernel_private
+def generate_candidates(
     queries: NDArray[np.int64],
-    alive: NDArray[np.bool_],
-    near: Lines,
-    late: Lines,
     scope: int,
     keep: int,
-    world: World,
-    heap: Heap,
-    room: Room,
+    worker: WorkerPart,
+    index: SearchIndex,
+    buffer: CandidateBuffer,
 ) -> None:
-    """Find the candidates of a stripe that are shorter than the queries.
+    """Find the candidates of some queries: those whose bound is within the limit.
+
+    Queries go together through each tile while it is in the processor's cache.
+    """
+    near, late = bound_terms_of(queries, index)
+    chunks = len(index.clusters.node) // CHUNK
+    scratch, alive = make_scratch(), np.empty((CHUNK, len(queries)), np.bool_)
+    for group in range(-(-chunks // CHUNK)):
+        for q in range(len(queries)):
+            _live_chunks(
+                index.chunk_minima[group], queries[q], q, near, index, buffer, scratch, alive[:, q]
+            )
+        for tile in range(TILES * group, TILES * (group + 1)):
+            if tile % worker.parts == worker.part:
+                generate_shorter(
+                    tile, queries, alive, near, late, scope, keep, index, buffer, scratch
+                )
+    if scope != SHORTER:
+        for q in range(len(queries)):
+            generate_longer(queries[q], q, scope, keep, ZERO, chunks, worker, index, buffer)
+
+
+@kernel_private
+def bound_terms_of(queries: NDArray[np.int64], index: SearchIndex) -> tuple[BoundTerms, BoundTerms]:
+    """Give the terms that queries add up, in space and in time."""
+    clusters, partition, scale = index.clusters, index.partition, index.scale
+    base = len(index.base.t0)
+    features, samples = ZERO, ZERO
+    for query in queries:
+        features += clusters.features[query]
+        samples += clusters.end[query] - clusters.start[query]
+    near = make_terms(len(queries), features, samples)
+    late = make_terms(len(queries), samples, samples)
+    if not index.bounds:
+        return near, late
+    region, count, wide = index.features.region, index.features.count, index.features.wide
+    for q in range(len(queries)):
+        query = queries[q]
+        first, last = clusters.feature[query], clusters.feature[query] + clusters.features[query]
+        crowd, start, end = clusters.crowd[query], clusters.start[query], clusters.end[query]
+        own = slice(first, last)
+        space_terms(q, region[own], count[own], wide[own], crowd, partition, scale, near)
+        if start >= base:
+            time_terms(q, index.merged, start - base, end - base, crowd, partition, scale, late)
+        else:
+            time_terms(q, index.base, start, end, crowd, partition, scale, late)
+    return near, late
+
+
+@kernel_inline
+def _live_chunks(
+    minima: NDArray[np.uint8],
+    query: int,
+    q: int,
+    near: BoundTerms,
+    index: SearchIndex,
+    buffer: CandidateBuffer,
+    scratch: Scratch,
+    alive: NDArray[np.bool_],
+) -> None:
+    """Tell which of 64 chunks may hold candidates, by the least of each chunk in every region."""
+    if not index.bounds:
+        alive[:] = True
+        return
+    clusters, scale = index.clusters, index.scale
+    whole = float((clusters.end[query] - clusters.start[query]) * scale.whole)
+    most = buffer.limit[q] * whole * (1 + 1e-9)
+    unit, none = scale.space_unit * index.partition.space_step, scratch.unit_mask
+    none[:CHUNK] = 0  # minima are of anybody, units or not
+    sum_bounds_batch(minima, ZERO, np.int64(CHUNK), near, q, none, scratch.near, scratch.part)
+    for chunk in range(CHUNK):
+        alive[chunk] = unit * scratch.near[chunk] <= most
+
+
+@kernel_nogc
+def generate_shorter(
+    tile: int,
+    queries: NDArray[np.int64],
+    alive: NDArray[np.bool_],
+    near: BoundTerms,
+    late: BoundTerms,
+    scope: int,
+    keep: int,
+    index: SearchIndex,
+    buffer: CandidateBuffer,
+    scratch: Scratch,
+) -> None:
+    """Find the candidates of a tile that are shorter than the queries.
 
     `alive` tells for each of 64 chunks, and each query, whether there may be any.
     """
-    slots, scale, number = world.slots, world.scale, room.number
-    first = stripe // STRIPES * LANES + stripe % STRIPES  # the first chunk
-    places = min(STRIPE, (len(slots.node) // LANES - first + STRIPES - 1) // STRIPES)
-    for place in range(places):
-        for lane in range(LANES):
-            cells = slots.cells[(first + place * STRIPES) * LANES + lane]
-            room.cells[place * LANES + lane] = 255 if cells else 0
+    clusters, scale, number = index.clusters, index.scale, scratch.number
+    first = tile // TILES * CHUNK + tile % TILES  # the first chunk
+    chunks = min(TILE_CHUNKS, (len(clusters.node) // CHUNK - first + TILES - 1) // TILES)
+    for chunk in range(chunks):
+        for member in range(CHUNK):
+            is_unit = clusters.is_unit[(first + chunk * TILES) * CHUNK + member]
+            scratch.unit_mask[chunk * CHUNK + member] = 255 if is_unit else 0
     for q in range(len(queries)):
         query = queries[q]
-        whole = float((slots.end[query] - slots.start[query]) * scale.whole)
-        most = heap.limit[q] * whole * (1 + 1e-9)
+        whole = float((clusters.end[query] - clusters.start[query]) * scale.whole)
+        most = buffer.limit[q] * whole * (1 + 1e-9)
         number[:] = 0
-        for place in range(places):
-            number[place] = alive[first % LANES + place * STRIPES, q]
-        if world.bounds:
-            _add_runs(world.table[stripe], ZERO, near, q, room.near, room)
-        _strike_out(query, first, places, most, scope, world, room)
-        worth = MANY if slots.cells[query] else SOME
-        if world.bounds:
-            _add_runs(world.clock[stripe], worth, late, q, room.late, room)
-        _push_left(query, q, first, places, most, whole, worth, keep, world, heap, room)
+        for chunk in range(chunks):
+            number[chunk] = alive[first % CHUNK + chunk * TILES, q]
+        if index.bounds:
+            _sum_runs(index.space_table[tile], ZERO, near, q, scratch.near, scratch)
+        _filter_by_space(query, first, chunks, most, scope, index, scratch)
+        worth = MANY if clusters.is_unit[query] else SOME
+        if index.bounds:
+            _sum_runs(index.time_table[tile], worth, late, q, scratch.late, scratch)
+        _push_remaining(query, q, first, chunks, most, whole, worth, keep, index, buffer, scratch)
 
 
 @kernel_nogc
-def _strike_out(
-    query: int, first: int, places: int, most: float, scope: int, world: World, room: Room
+def _filter_by_space(
+    query: int,
+    first: int,
+    chunks: int,
+    most: float,
+    scope: int,
+    index: SearchIndex,
+    scratch: Scratch,
 ) -> None:
-    """Leave those of a stripe out who are too far away, or whom the search is not to find."""
-    slots, bounds, people, number = world.slots, world.bounds, world.people, room.number
-    node, start, end, full = slots.node, slots.start, slots.end, slots.full
-    near, left, unit = room.near, room.left, world.scale.space_unit * world.atlas.space_step
-    for place in range(places):
-        if number[place] == 0:
+    """Leave those of a tile out who are too far away, or whom the search is not to find."""
+    clusters, bounds, people, number = index.clusters, index.bounds, index.people, scratch.number
+    node, start, end, full = clusters.node, clusters.start, clusters.end, clusters.full
+    near, remaining = scratch.near, scratch.remaining
+    unit = index.scale.space_unit * index.partition.space_step
+    for chunk in range(chunks):
+        if number[chunk] == 0:
             continue
-        number[place] = 0
-        for lane in range(LANES):
-            seat, other = place * LANES + lane, (first + place * STRIPES) * LANES + lane
-            left[seat] = (
-                (not bounds or unit * near[seat] <= most)
-                and meets(query, other, scope, people, node, full)
+        number[chunk] = 0
+        for member in range(CHUNK):
+            lane, other = chunk * CHUNK + member, (first + chunk * TILES) * CHUNK + member
+            remaining[lane] = (
+                (not bounds or unit * near[lane] <= most)
+                and eligible(query, other, scope, people, node, full)
                 and is_longer(query, other, node, start, end)
             )
-            number[place] += left[seat]
+            number[chunk] += remaining[lane]
 
 
 @kernel_nogc
-def _push_left(
+def _push_remaining(
     query: int,
     q: int,
     first: int,
-    places: int,
+    chunks: int,
     most: float,
     whole: float,
     worth: int,
     keep: int,
-    world: World,
-    heap: Heap,
-    room: Room,
+    index: SearchIndex,
+    buffer: CandidateBuffer,
+    scratch: Scratch,
 ) -> None:
-    """Take in those who are left, if time does not cost too much either."""
-    unit, time_unit = world.scale.space_unit * world.atlas.space_step, world.scale.time_unit
-    step, limits, node = world.atlas.time_step, heap.limit, world.slots.node
-    for place in range(places):
-        if room.number[place] == 0:
+    """Take in those who are left, if time does not cost too much either.
+
+    `known` tells that their bounds in time are in `scratch.late`: more than `worth` of their chunk
+    were left.
+    """
+    unit, time_unit = index.scale.space_unit * index.partition.space_step, index.scale.time_unit
+    step, limits, node = index.partition.time_step, buffer.limit, index.clusters.node
+    for chunk in range(chunks):
+        if scratch.number[chunk] == 0:
             continue
-        known = room.number[place] > worth
-        for lane in range(LANES):
-            seat, other = place * LANES + lane, (first + place * STRIPES) * LANES + lane
-            if not room.left[seat]:
+        known = scratch.number[chunk] > worth
+        for member in range(CHUNK):
+            lane, other = chunk * CHUNK + member, (first + chunk * TILES) * CHUNK + member
+            if not scratch.remaining[lane]:
                 continue
             total = 0.0
-            if world.bounds:
-                total = float(unit * room.near[seat])
+            if index.bounds:
+                total = float(unit * scratch.near[lane])
                 allowed = (most - total) / time_unit if time_unit else np.inf
-                time = float(step * room.late[seat]) if known else 0.0
+                time = float(step * scratch.late[lane]) if known else 0.0
                 if time > allowed:
                     continue
-                total = _bound_shorter(query, other, total, time, known, most, allowed, world)
+                total = _bound_shorter(query, other, total, time, known, most, allowed, index)
             value = max(0.0, total / whole * SAFE)
             if value <= limits[q]:
-                push(value, other, keep, q, heap, node)
+                push(value, other, keep, q, buffer, node)
 
 
 @kernel_inline
@@ -215,200 +331,147 @@ def _bound_shorter(
     known: bool,  # noqa: FBT001
     most: float,
     allowed: float,
-    world: World,
+    index: SearchIndex,
 ) -> float:
     """Bound the cost of a trajectory with one shorter one, of which bounds are known already.
 
     `known` tells whether that in time is.
     """
-    slots, scale, atlas, base = world.slots, world.scale, world.atlas, len(world.base.t0)
-    na, nb = slots.crowd[query], slots.crowd[other]
-    boxes, start, end = samples_of(query, world)
-    if len(world.corners) and slots.start[query] >= base and slots.start[other] >= base:
-        row = world.corners[other]
-        return corner_sum(row, world.marks, start, end, na, nb, world.plane, scale, most)
-    late, step = world.rows[other, atlas.zones :], atlas.time_step
-    if not slots.cells[query]:
-        cells = slots.cells[other]
-        time = add_late(late, boxes, start, end, na, nb, cells, atlas, scale.time, allowed)
+    clusters, scale, partition = index.clusters, index.scale, index.partition
+    base = len(index.base.t0)
+    na, nb = clusters.crowd[query], clusters.crowd[other]
+    boxes, start, end = samples_of(query, index)
+    if len(index.corner_rows) and clusters.start[query] >= base and clusters.start[other] >= base:
+        # Two crowds: their corners say more than the cells by which space knows them.
+        row = index.corner_rows[other]
+        return corner_bound(row, index.corner_codes, start, end, na, nb, index.kd, scale, most)
+    late, step = index.distance_rows[other, partition.regions :], partition.time_step
+    if not clusters.is_unit[query]:
+        # The sum of a tile assumes the least crowd of the other; with the real one it is higher.
+        is_unit = clusters.is_unit[other]
+        time = sum_time_bounds(
+            late, boxes, start, end, na, nb, is_unit, partition, scale.time, allowed
+        )
     elif not known:
-        time = float(step * add_times(late, boxes.bin, start, end, allowed / step))
+        time = float(step * sum_time_bounds_unit(late, boxes.time_bin, start, end, allowed / step))
     return space + scale.time_unit * time
 
 
 @kernel_inline
-def _add_runs(
+def _sum_runs(
     table: NDArray[np.uint8],
     more: int,
-    lines: Lines,
+    terms: BoundTerms,
     q: int,
     sums: NDArray[np.int32],
-    room: Room,
+    scratch: Scratch,
 ) -> None:
-    """Add up lines for the chunks of a stripe with more than so many; neighbours together."""
-    place = 0
-    while place < STRIPE:
-        begin = place
-        while place < STRIPE and room.number[place] > more:
-            place += 1
-        if place > begin:
-            add_lines(table, begin * LANES, place * LANES, lines, q, room.cells, sums, room.part)
-        place += 1
+    """Add up terms for the chunks of a tile with more than so many; neighbours together."""
+    chunk = 0
+    while chunk < TILE_CHUNKS:
+        begin = chunk
+        while chunk < TILE_CHUNKS and scratch.number[chunk] > more:
+            chunk += 1
+        if chunk > begin:
+            sum_bounds_batch(
+                table, begin * CHUNK, chunk * CHUNK, terms, q, scratch.unit_mask, sums, scratch.part
+            )
+        chunk += 1
 
 
 @kernel_inline
-def _bound_boxes(query: int, other: int, limit: float, world: World) -> float:
-    """Bound the cost of a merged trajectory with a shorter one that was merged, too."""
-    slots, scale, plane, base = world.slots, world.scale, world.plane, len(world.base.t0)
-    start, end = slots.start[other] - base, slots.end[other] - base
-    na, nb, row = slots.crowd[other], slots.crowd[query], world.corners[query]
-    least = from_home(row, slots.homes[other], slots.share[other], na, nb, plane, scale)
+def _bound_longer_merged(query: int, other: int, limit: float, index: SearchIndex) -> float:
+    """Bound the cost of a merged trajectory (the query) with a longer one that was merged, too."""
+    clusters, scale, kd, base = index.clusters, index.scale, index.kd, len(index.base.t0)
+    start, end = clusters.start[other] - base, clusters.end[other] - base
+    na, nb, row = clusters.crowd[other], clusters.crowd[query], index.corner_rows[query]
+    least = dominant_region_bound(
+        row,
+        clusters.dominant_corners[other],
+        clusters.dominant_corner_shares[other],
+        na,
+        nb,
+        kd,
+        scale,
+    )
+    # Shares are rounded to 32 bits; the limit is raised by more than they can be wrong.
     if least > limit * scale.whole * (1 + 1e-5):
         return np.inf
     whole = float((end - start) * scale.whole)
     most = limit * whole * (1 + 1e-9)
-    return corner_sum(row, world.marks, start, end, na, nb, plane, scale, most) / whole
+    return corner_bound(row, index.corner_codes, start, end, na, nb, kd, scale, most) / whole
 
 
 @kernel_inline
-def _bound_longer(query: int, other: int, limit: float, world: World) -> float:
-    """Bound the cost of a trajectory with a shorter one: in space, then in time."""
-    slots, features, scale, atlas = world.slots, world.features, world.scale, world.atlas
-    na, nb, cells = slots.crowd[other], slots.crowd[query], slots.cells[query]
-    near, late = world.rows[query, : atlas.zones], world.rows[query, atlas.zones :]
-    whole = float((slots.end[other] - slots.start[other]) * scale.whole)
+def _bound_longer(query: int, other: int, limit: float, index: SearchIndex) -> float:
+    """Bound the cost of a trajectory (the query) with a longer one: in space, then in time."""
+    clusters, features = index.clusters, index.features
+    scale, partition = index.scale, index.partition
+    na, nb, is_unit = clusters.crowd[other], clusters.crowd[query], clusters.is_unit[query]
+    row = index.distance_rows[query]
+    near, late = row[: partition.regions], row[partition.regions :]
+    whole = float((clusters.end[other] - clusters.start[other]) * scale.whole)
     most = limit * whole * (1 + 1e-9)
     enough = most / scale.space_unit if scale.space_unit else np.inf
-    first, last = slots.feature[other], slots.feature[other] + slots.features[other]
-    space = add_near(
-        near, features.zone, features.count, features.wide, first, last, na, nb, cells, atlas,
-        scale.space, enough,
+    first, last = clusters.feature[other], clusters.feature[other] + clusters.features[other]
+    space = sum_space_bounds(
+        near, features.region, features.count, features.wide, first, last, na, nb, is_unit,
+        partition, scale.space, enough,
     )  # fmt: skip
     if space > enough:
         return np.inf
     total = scale.space_unit * space
-    left = (most - total) / scale.time_unit if scale.time_unit else np.inf
-    boxes, start, end = samples_of(other, world)
-    if slots.cells[other]:
-        step = atlas.time_step
-        time = float(step * add_times(late, boxes.bin, start, end, left / step))
+    remaining = (most - total) / scale.time_unit if scale.time_unit else np.inf
+    boxes, start, end = samples_of(other, index)
+    if clusters.is_unit[other]:
+        step = partition.time_step
+        time = float(
+            step * sum_time_bounds_unit(late, boxes.time_bin, start, end, remaining / step)
+        )
     else:
-        time = add_late(late, boxes, start, end, na, nb, cells, atlas, scale.time, left)
+        time = sum_time_bounds(
+            late, boxes, start, end, na, nb, is_unit, partition, scale.time, remaining
+        )
     return (total + scale.time_unit * time) / whole
 
 
 @kernel_nogc
-def gather_longer(
+def generate_longer(
     query: int,
     q: int,
     scope: int,
     keep: int,
     first_chunk: int,
     end_chunk: int,
-    share: Share,
-    world: World,
-    heap: Heap,
+    worker: WorkerPart,
+    index: SearchIndex,
+    buffer: CandidateBuffer,
 ) -> None:
     """Find the candidates that are longer than a query, one by one, in some chunks."""
-    slots, scale, people, bounds = world.slots, world.scale, world.people, world.bounds
-    node, start, end, full = slots.node, slots.start, slots.end, slots.full
-    home, at_home, limits, base = slots.home, slots.at_home, heap.limit, len(world.base.t0)
-    unit, near = scale.space_unit * world.atlas.space_step, world.rows[query]
+    clusters, scale, people, bounds = index.clusters, index.scale, index.people, index.bounds
+    node, start, end, full = clusters.node, clusters.start, clusters.end, clusters.full
+    region, share = clusters.dominant_region, clusters.dominant_share
+    limits, base = buffer.limit, len(index.base.t0)
+    unit, near = scale.space_unit * index.partition.space_step, index.distance_rows[query]
     # Where space weighs nothing, nobody is too far: 0 times infinity would be no number.
     far = scale.whole / unit * (1 + 1e-6) if unit else 0.0
-    merged = start[query] >= base and len(world.corners) > 0
+    merged = start[query] >= base and len(index.corner_rows) > 0
     for chunk in range(first_chunk, end_chunk):
-        if chunk % share.parts != share.part:
+        if chunk % worker.parts != worker.part:
             continue
-        for other in range(chunk * LANES, (chunk + 1) * LANES):
-            # Most are left for where they live.
-            if bounds and unit and near[home[other]] * at_home[other] > limits[q] * far:
+        for other in range(chunk * CHUNK, (chunk + 1) * CHUNK):
+            # Most are left for the region where they are seen most: it is one byte to look up.
+            if bounds and unit and near[region[other]] * share[other] > limits[q] * far:
                 continue
-            if not meets(query, other, scope, people, node, full):
+            if not eligible(query, other, scope, people, node, full):
                 continue
             if is_longer(query, other, node, start, end):
                 continue
             value = 0.0
             if bounds and merged and start[other] >= base:
-                value = _bound_boxes(query, other, limits[q], world)
+                value = _bound_longer_merged(query, other, limits[q], index)
             elif bounds:
-                value = _bound_longer(query, other, limits[q], world)
+                value = _bound_longer(query, other, limits[q], index)
             value = max(0.0, value * SAFE)
             if value <= limits[q]:
-                push(value, other, keep, q, heap, node)
-
-
-@kernel_private
-def gather(
-    queries: NDArray[np.int64],
-    scope: int,
-    keep: int,
-    share: Share,
-    world: World,
-    heap: Heap,
-) -> None:
-    """Find the candidates of some queries: those whose bound is within the limit."""
-    near, late = lines_of(queries, world)
-    chunks = len(world.slots.node) // LANES
-    room, alive = make_room(), np.empty((LANES, len(queries)), np.bool_)
-    for high in range(-(-chunks // LANES)):
-        for q in range(len(queries)):
-            _look_down(world.tops[high], queries[q], q, near, world, heap, room, alive[:, q])
-        for stripe in range(STRIPES * high, STRIPES * (high + 1)):
-            if stripe % share.parts == share.part:
-                gather_shorter(stripe, queries, alive, near, late, scope, keep, world, heap, room)
-    if scope != SHORTER:
-        for q in range(len(queries)):
-            gather_longer(queries[q], q, scope, keep, ZERO, chunks, share, world, heap)
-
-
-@kernel_private
-def lines_of(queries: NDArray[np.int64], world: World) -> tuple[Lines, Lines]:
-    """Give the lines that queries add up, in space and in time."""
-    slots, atlas, scale, base = world.slots, world.atlas, world.scale, len(world.base.t0)
-    features, samples = ZERO, ZERO
-    for query in queries:
-        features += slots.features[query]
-        samples += slots.end[query] - slots.start[query]
-    near = make_lines(len(queries), features, samples)
-    late = make_lines(len(queries), samples, samples)
-    if not world.bounds:
-        return near, late
-    zone, count, wide = world.features.zone, world.features.count, world.features.wide
-    for q in range(len(queries)):
-        query = queries[q]
-        first, last = slots.feature[query], slots.feature[query] + slots.features[query]
-        crowd, start, end = slots.crowd[query], slots.start[query], slots.end[query]
-        space_lines(
-            q, zone[first:last], count[first:last], wide[first:last], crowd, atlas, scale, near
-        )
-        if start >= base:
-            time_lines(q, world.merged, start - base, end - base, crowd, atlas, scale, late)
-        else:
-            time_lines(q, world.base, start, end, crowd, atlas, scale, late)
-    return near, late
-
-
-@kernel_inline
-def _look_down(
-    rows: NDArray[np.uint8],
-    query: int,
-    q: int,
-    near: Lines,
-    world: World,
-    heap: Heap,
-    room: Room,
-    alive: NDArray[np.bool_],
-) -> None:
-    """Tell which of 64 chunks may hold candidates."""
-    if not world.bounds:
-        alive[:] = True
-        return
-    slots, scale = world.slots, world.scale
-    whole = float((slots.end[query] - slots.start[query]) * scale.whole)
-    most = heap.limit[q] * whole * (1 + 1e-9)
-    unit, none = scale.space_unit * world.atlas.space_step, room.cells
-    none[:LANES] = 0  # nobody is known to consist of cells
-    add_lines(rows, ZERO, np.int64(LANES), near, q, none, room.near, room.part)
-    for lane in range(LANES):
-        alive[lane] = unit * room.near[lane] <= most
+                push(value, other, keep, q, buffer, node)

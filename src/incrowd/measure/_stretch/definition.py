@@ -1,8 +1,9 @@
-"""`Stretch`: what it costs to make two samples, or two trajectories, one.
+"""`Stretch`: the stretch effort, what it costs to merge two samples or two trajectories.
 
-Equations (1) to (10) of the paper. Two samples are merged by stretching both to the box around
-them. What is lost counts in space and in time, each up to a threshold beyond which nothing is
-left to lose, and weighs by the people whom it concerns.
+Equations (1) to (10) of the paper, as fractions and one pair at a time; `effort` has them for the
+kernels. Two samples are merged by stretching both to the box around them. What is lost counts in
+space and in time, each up to a threshold beyond which nothing is left to lose, and weighs by the
+people whom it concerns.
 """
 
 from dataclasses import dataclass
@@ -26,26 +27,26 @@ Box = tuple[int, int, int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """How a stretch is measured.
+    """How the cost of merging samples is measured: thresholds and weights of the stretch effort.
 
     Parameters
     ----------
     max_space, max_time
-        The thresholds, in cells and slots: beyond them a sample is as good as lost. 20 km and 8
-        hours on the usual grid, as in the papers.
+        The thresholds of equations (2) and (3), in cells and in slots: a sample that is stretched
+        further counts as lost. By default 20 km and 8 hours on the usual grid, as in the papers.
     space_weight, time_weight
-        What space and time weigh against each other; whole numbers.
+        The weights of equation (1), whole numbers; only their ratio matters.
 
     Examples
     --------
     Two people, 300 m and 10 minutes apart:
 
-    >>> from incrowd.measure._stretch.definition import Stretch
+    >>> from incrowd import Stretch
     >>> space, time = Stretch().samples((0, 1, 0, 1, 0, 1), (2, 3, 1, 2, 10, 11))
     >>> space, time
     (Fraction(3, 400), Fraction(1, 96))
 
-    A crowd of four who must be stretched to a fifth one lose more than the one who joins:
+    Stretching the samples of a crowd of four costs more than stretching the one of a single person:
 
     >>> Stretch().samples((0, 1, 0, 1, 0, 1), (0, 5, 0, 1, 0, 1), na=4, nb=1)[0]
     Fraction(1, 125)
@@ -71,7 +72,7 @@ class Stretch:
 
     @classmethod
     def of(cls, stretch: "Stretch | None") -> "Stretch":
-        """Give what was asked for, or the papers' if nothing was."""
+        """Return the stretch that was given, or the papers' if it is None."""
         if stretch is None:
             return cls()
         if not isinstance(stretch, cls):
@@ -79,7 +80,7 @@ class Stretch:
         return stretch
 
     def samples(self, a: Box, b: Box, na: int = 1, nb: int = 1) -> tuple[Fraction, Fraction]:
-        """Give the effort of merging two samples: its part in space and its part in time.
+        """Return the effort of merging two samples, equation (1): its parts in space and in time.
 
         Parameters
         ----------
@@ -87,13 +88,19 @@ class Stretch:
             Boxes ``(x0, x1, y0, y1, t0, t1)`` in cells and slots, half-open.
         na, nb
             How many people each stands for.
+
+        Returns
+        -------
+        The two parts of the sum in equation (1), as fractions; together they are from 0 to 1.
         """
         n, weights = na + nb, self.space_weight + self.time_weight
         sides = [
             (max(a[i + 1], b[i + 1]) - min(a[i], b[i]), a[i + 1] - a[i], b[i + 1] - b[i])
             for i in (0, 2, 4)
         ]
+        # Equations (4) to (9), times n.
         lost = [n * around - na * mine - nb * other for around, mine, other in sides]
+        # Equations (2) and (3): no more than the threshold.
         space = min(n * self.max_space, lost[0] + lost[1])
         time = min(n * self.max_time, lost[2])
         return (
@@ -102,13 +109,13 @@ class Stretch:
         )
 
     def trajectories(self, data: "Trajectories", i: int, j: int) -> Fraction:
-        """Give the effort of merging two trajectories of a dataset, exactly."""
-        from incrowd.measure._k_gap import pair_cost
+        """Return the effort of merging the i-th and the j-th trajectory, equation (10), exactly."""
+        from incrowd.measure._stretch.index import pair_cost
 
         return pair_cost(data, i, j, self)
 
     def scale(self, *, near: bool = True, stop: bool = True, small: int = 0) -> "Scale":
-        """Give the same for the kernels; `small` is the crowd whose distances fit in 32 bits."""
+        """Return the same for the kernels; `small` is the crowd whose distances fit in 32 bits."""
         from incrowd.measure._stretch.effort import Scale
 
         whole = (self.space_weight + self.time_weight) * self.max_space * self.max_time

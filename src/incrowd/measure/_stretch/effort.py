@@ -1,18 +1,29 @@
 """The exact cost of a pair of trajectories, as integers; equations (1) to (10) of the paper.
 
 With `E` the extent of a box in space (its two sides added) and `U` that of the box around two of
-them, what equations (4) to (6) add up is ``U - (na*Ea + nb*Eb)/(na+nb)``, and the same in time.
-Times ``n = na + nb`` and both thresholds it is an integer, so nothing is ever rounded::
+them, what equations (4) to (6) add up is ``U - (na*Ea + nb*Eb)/(na+nb)``, and the same in time, (7)
+to (9). Times ``n = na + nb`` and both thresholds it is an integer, so nothing is ever rounded::
 
     effort = ws*T*min(n*S, n*U - na*Ea - nb*Eb) + wt*S*min(n*T, n*Ut - na*Ta - nb*Tb)
 
 A trajectory costs the sum over the samples of the longer of its cheapest in the shorter; divided
 by ``m * n * (ws+wt) * S * T`` it lies between 0 and 1.
 
+Which function is which equation::
+
+    (4) to (6)   stretch in space      space_stretch        _effort, _effort_unit (both at once)
+    (7) to (9)   stretch in time       time_stretch         _effort, _effort_unit (both at once)
+    (1) to (3)   effort of a sample    effort_parts         _effort, _effort_unit
+    the min of (10)                    nearest_sample       nearest_sample_unit
+    (10)         effort of a pair      cost_parts           cost, cost_unit
+
+Those on the left tell the part of space and that of time, and which sample is matched, of any
+boxes. Those on the right tell only what it costs, many samples at a time; those that end in *unit*
+are for samples of one cell and one slot each, where the crowd cancels out: two people who stand for
+themselves, or crowds who were seen together all the time.
+
 Samples are sorted by their start. So from a sample of the longer the scan goes outwards in time,
 and ends on either side where time alone costs more than the best found.
-
-Which sample of another is the cheapest match, where all samples are one cell and one slot.
 """
 
 from typing import Any, NamedTuple
@@ -26,26 +37,27 @@ __all__ = [
     "Boxes",
     "Scale",
     "cost",
-    "cost_of_cells",
-    "nearest_cell",
+    "cost_parts",
+    "cost_unit",
+    "effort_parts",
     "nearest_sample",
-    "parts",
-    "parts_at",
-    "space_at",
-    "time_at",
+    "nearest_sample_unit",
+    "space_stretch",
+    "time_stretch",
 ]
 
 
-STRIDE, CELLS = 16, 32
-"""How many samples, boxes or cells, are looked at together: a fixed number, so that it is fast."""
+STRIDE, UNIT_STRIDE = 16, 32
+"""How many samples, boxes or units, are looked at together: a fixed number, so that the compiler
+makes instructions of it that work on eight at once."""
 
 
 class Boxes(NamedTuple):
     """Samples of many trajectories, one after the other.
 
-    `reach` is the latest end among a trajectory's samples up to each one; `zone` and `bin` are
-    those of the atlas in which a cell and the middle of the box lie. None of the arrays can be
-    written to.
+    `reach` is the latest end among a trajectory's samples up to each one; `region` and `time_bin`
+    are those of the `SpaceTimePartition` in which a cell and the middle of the box lie. None of the
+    arrays can be written to.
     """
 
     x0: NDArray[np.int32]
@@ -55,8 +67,8 @@ class Boxes(NamedTuple):
     t0: NDArray[np.int32]
     t1: NDArray[np.int32]
     reach: NDArray[np.int32]
-    zone: NDArray[np.uint16]
-    bin: NDArray[np.uint16]
+    region: NDArray[np.uint16]
+    time_bin: NDArray[np.uint16]
 
 
 class Scale(NamedTuple):
@@ -81,15 +93,15 @@ class Scale(NamedTuple):
 
 
 @kernel_nogc
-def time_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int) -> int:
-    """Give by how many slots two samples are stretched to be merged, times the crowd."""
+def time_stretch(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int) -> int:
+    """Equations (7) to (9): by how many slots two samples are stretched, times the crowd."""
     around = max(a.t1[i], b.t1[j]) - min(a.t0[i], b.t0[j])
     return (na + nb) * around - na * (a.t1[i] - a.t0[i]) - nb * (b.t1[j] - b.t0[j])
 
 
 @kernel_nogc
-def space_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int) -> int:
-    """Give by how many cells two samples are stretched to be merged, times the crowd."""
+def space_stretch(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int) -> int:
+    """Equations (4) to (6): by how many cells two samples are stretched, times the crowd."""
     ea = (a.x1[i] - a.x0[i]) + (a.y1[i] - a.y0[i])
     eb = (b.x1[j] - b.x0[j]) + (b.y1[j] - b.y0[j])
     u = (max(a.x1[i], b.x1[j]) - min(a.x0[i], b.x0[j])) + (
@@ -99,10 +111,12 @@ def space_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int) -> int:
 
 
 @kernel_nogc
-def parts_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int, scale: Scale) -> tuple[int, int]:
-    """Give what it costs in space and in time to merge two samples."""
-    space = min((na + nb) * scale.space, space_at(a, i, na, b, j, nb))
-    time = min((na + nb) * scale.time, time_at(a, i, na, b, j, nb))
+def effort_parts(
+    a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int, scale: Scale
+) -> tuple[int, int]:
+    """Equations (1) to (3): what it costs to merge two samples, in space and in time."""
+    space = min((na + nb) * scale.space, space_stretch(a, i, na, b, j, nb))
+    time = min((na + nb) * scale.time, time_stretch(a, i, na, b, j, nb))
     return scale.space_unit * space, scale.time_unit * time
 
 
@@ -110,34 +124,37 @@ def parts_at(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int, scale: Scale)
 def nearest_sample(
     a: Boxes, i: int, na: int, b: Boxes, start: int, end: int, at: int, nb: int, scale: Scale
 ) -> tuple[int, int]:
-    """Give the cheapest of b's samples for a's sample i, and where it is (ties: the first).
+    """Find the min of equation (10): the cheapest of b's samples for a's sample i, and which it is.
 
-    `at` is the first of b's samples (between start and end) that starts no earlier than sample i.
+    Of equals, the first. `at` is the first of b's samples (between start and end) that starts no
+    earlier than sample i.
     """
     t0, t1, n = a.t0[i], a.t1[i], na + nb
     ceiling = n * scale.time
     best, where = np.int64(2) ** 62, -1
     for j in range(at, end):
-        # b's sample ends after its start, and must be stretched back to t0.
+        # b's sample ends after its start, and must be stretched back to t0. All that follow start
+        # later still, and cost no less.
         ahead = b.t0[j] - t0
         least = nb * ahead + na * max(0, b.t0[j] + 1 - t1)
         if scale.near and scale.time_unit * min(ceiling, least) > best:
             break
-        space, time = parts_at(a, i, na, b, j, nb, scale)
+        space, time = effort_parts(a, i, na, b, j, nb, scale)
         if space + time < best:
             best, where = space + time, j
     for j in range(at - 1, start - 1, -1):
+        # The other way samples may end in any order; `reach` is the latest end of all up to j.
         least = na * (t0 - b.t0[j]) + nb * max(0, t1 - b.reach[j])
         if scale.near and scale.time_unit * min(ceiling, least) > best:
             break
-        space, time = parts_at(a, i, na, b, j, nb, scale)
-        if space + time <= best:
+        space, time = effort_parts(a, i, na, b, j, nb, scale)
+        if space + time <= best:  # of equals the first: this one is before those found so far
             best, where = space + time, j
     return best, where
 
 
 @kernel_nogc
-def _effort_of_cells(
+def _effort_unit(
     x: int,
     y: int,
     t: int,
@@ -149,14 +166,14 @@ def _effort_of_cells(
     space_unit: int,
     time_unit: int,
 ) -> int:
-    """Give the effort of two cells in 32 bits, divided by the crowd."""
+    """Equation (1) of two unit samples in 32 bits, divided by the crowd."""
     apart = np.int32(np.int32(abs(np.int32(x0 - x))) + np.int32(abs(np.int32(y0 - y))))
     away = np.int32(time_unit * min(longest, np.int32(abs(np.int32(t0 - t)))))
     return np.int32(away + np.int32(space_unit * min(widest, apart)))
 
 
 @kernel_nogc
-def cost_of_cells(  # noqa: C901, PLR0912
+def cost_unit(  # noqa: C901, PLR0912
     a: Boxes,
     a0: int,
     a1: int,
@@ -171,16 +188,16 @@ def cost_of_cells(  # noqa: C901, PLR0912
     time_step: int,
     limit: int,
 ) -> int:
-    """Do as `cost` does where every sample is one cell and one slot, and divide by the crowd.
+    """Equation (10) as `cost` has it, of unit samples, divided by the crowd.
 
-    What each sample costs at least is known from `near` (by zone) and `late` (by bin). So each
+    What each sample costs at least is known from `near` (by region) and `late` (by time bin). Each
     sample that is looked at replaces its bound by what it costs, and the sum is given up as soon
     as it exceeds the limit with all others at their bounds.
     """
     total, left, at = np.int64(0), np.int64(0), b0
     if bounds:
         for i in range(a0, a1):
-            left += space_step * near[a.zone[i]] + time_step * late[a.bin[i]]
+            left += space_step * near[a.region[i]] + time_step * late[a.time_bin[i]]
     widest, longest = np.int32(scale.space), np.int32(scale.time)
     space_unit, time_unit = np.int32(scale.space_unit), np.int32(scale.time_unit)
     units, ceiling = (widest, longest, space_unit, time_unit), np.int32(time_unit * longest)
@@ -190,28 +207,30 @@ def cost_of_cells(  # noqa: C901, PLR0912
             at += 1
         best = np.int32(2**31 - 1)
         for j in range(max(at - 1, b0), min(at + 1, b1)):
-            best = min(best, _effort_of_cells(x, y, t, b.x0[j], b.y0[j], b.t0[j], *units))
+            best = min(best, _effort_unit(x, y, t, b.x0[j], b.y0[j], b.t0[j], *units))
         low, high = b0, b1
         if scale.near and best <= ceiling:
             # Whoever is farther away in time than this costs more for that alone.
             reach = best // time_unit if time_unit else np.int32(2**31 - 1)
             low, high = max(at - 1, b0), min(at + 1, b1)
             while low > b0 and t - b.t0[low - 1] <= reach:
-                low = max(b0, low - CELLS)
+                low = max(b0, low - UNIT_STRIDE)
             while high < b1 and b.t0[high] - t <= reach:
-                high = min(b1, high + CELLS)
-        if b1 - b0 < CELLS:
+                high = min(b1, high + UNIT_STRIDE)
+        if b1 - b0 < UNIT_STRIDE:
             for j in range(low, high):
-                best = min(best, _effort_of_cells(x, y, t, b.x0[j], b.y0[j], b.t0[j], *units))
+                best = min(best, _effort_unit(x, y, t, b.x0[j], b.y0[j], b.t0[j], *units))
         else:
-            for block in range(low, high, CELLS):
-                shift = np.uintp(min(block, b1 - CELLS))  # the last ones may be looked at twice
-                for step in range(np.uintp(CELLS)):
+            for block in range(low, high, UNIT_STRIDE):
+                shift = np.uintp(
+                    min(block, b1 - UNIT_STRIDE)
+                )  # the last ones may be looked at twice
+                for step in range(np.uintp(UNIT_STRIDE)):
                     j = shift + step
-                    best = min(best, _effort_of_cells(x, y, t, b.x0[j], b.y0[j], b.t0[j], *units))
+                    best = min(best, _effort_unit(x, y, t, b.x0[j], b.y0[j], b.t0[j], *units))
         total += best
         if bounds:
-            left -= space_step * near[a.zone[i]] + time_step * late[a.bin[i]]
+            left -= space_step * near[a.region[i]] + time_step * late[a.time_bin[i]]
         if total + left > limit:
             break
     return total + left
@@ -241,7 +260,11 @@ def _effort(
     space_unit: int,
     time_unit: int,
 ) -> int:
-    """Give the effort of two samples; a's extent and length are times its crowd."""
+    """Equation (1) of two samples, times the crowd; `extent` and `length` of a are times its own.
+
+    `number` keeps every step in as many bits as asked for: left to itself, the compiler would go
+    over to 64, and work on half as many samples at once.
+    """
     around = number(max(last, t1) - min(first, t0))
     time = number(number(n * around) - number(other * number(t1 - t0)))
     time = number(time_unit * min(longest, number(time - length)))
@@ -255,7 +278,7 @@ def _effort(
 @kernel_nogc
 def cost(  # noqa: C901, PLR0912
     number: Any,
-    most: int,
+    largest: int,
     a: Boxes,
     a0: int,
     a1: int,
@@ -268,11 +291,11 @@ def cost(  # noqa: C901, PLR0912
     limit: int,
     least_each: NDArray[np.float64],
 ) -> int:
-    """Add up the cheapest efforts of a's samples (the longer) among b's.
+    """Equation (10): add up the cheapest efforts of a's samples (the longer) among b's.
 
-    `number` is the type to compute with, 32 bits where that is enough, and `most` the largest of
-    them. `least_each` tells what the first samples cost at least, divided by the crowd. As soon as
-    the sum exceeds the limit, with those that were not looked at yet at their least, it is given
+    `number` is the type to compute with, 32 bits where that is enough, and `largest` the largest
+    of them. `least_each` tells what the first samples cost at least, divided by the crowd. As soon
+    as the sum exceeds the limit, with those that were not looked at yet at their least, it is given
     up, and what it is at least is given back.
     """
     x0, x1, y0, y1, t0, t1, reach = b.x0, b.x1, b.y0, b.y1, b.t0, b.t1, b.reach
@@ -280,9 +303,9 @@ def cost(  # noqa: C901, PLR0912
     space_unit, time_unit = number(scale.space_unit), number(scale.time_unit)
     widest, longest = number(n * scale.space), number(n * scale.time)
     ceiling = np.int64(time_unit) * longest
-    total, at, rest = np.int64(0), b0, 0.0
+    total, at, remaining = np.int64(0), b0, 0.0
     for i in range(len(least_each)):
-        rest += least_each[i]
+        remaining += least_each[i]
     for i in range(a0, a1):
         left, right, low, high = a.x0[i], a.x1[i], a.y0[i], a.y1[i]
         first, last = a.t0[i], a.t1[i]
@@ -292,13 +315,13 @@ def cost(  # noqa: C901, PLR0912
             at += 1
         # Those nearest in time first; then, before and behind them, all who are not too far away.
         begin = max(b0, min(at - STRIDE // 2, b1 - STRIDE))
-        end, best = min(b1, begin + STRIDE), number(most)
+        end, best = min(b1, begin + STRIDE), number(largest)
         low_end, high_end = begin, end
-        for stage in range(3):
+        for phase in range(3):
             start, stop = begin, end
-            if stage == 1:
+            if phase == 1:
                 start, stop = low_end, begin
-            elif stage > 1:
+            elif phase > 1:
                 start, stop = end, high_end
             if b1 - b0 < STRIDE:
                 for j in range(start, stop):
@@ -325,7 +348,7 @@ def cost(  # noqa: C901, PLR0912
                             *(n, other, widest, longest, space_unit, time_unit),
                         ),
                     )
-            if stage > 0:
+            if phase > 0:
                 continue
             if not scale.near or best > ceiling:
                 low_end, high_end = b0, b1
@@ -343,36 +366,36 @@ def cost(  # noqa: C901, PLR0912
                 high_end = min(b1, high_end + STRIDE)
         total += best
         if i - a0 < len(least_each):
-            rest -= least_each[i - a0]
+            remaining -= least_each[i - a0]
         # Lowered by more than it can be wrong.
-        if total + n * (rest * (1 - 1e-9) - 1) > limit:
-            return max(limit + 1, total + np.int64(n * (rest * (1 - 1e-9) - 1)))
+        if total + n * (remaining * (1 - 1e-9) - 1) > limit:
+            return max(limit + 1, total + np.int64(n * (remaining * (1 - 1e-9) - 1)))
         if total > limit:
             break
     return total
 
 
 @kernel_nogc
-def parts(
+def cost_parts(
     a: Boxes, a0: int, a1: int, na: int, b: Boxes, b0: int, b1: int, nb: int, scale: Scale
 ) -> tuple[int, int]:
-    """Give the cost of a pair as two sums, in space and in time."""
+    """Equation (10) as two sums, of what space costs and what time costs."""
     in_space, in_time, at = np.int64(0), np.int64(0), b0
     for i in range(a0, a1):
         while at < b1 and b.t0[at] < a.t0[i]:
             at += 1
         _, j = nearest_sample(a, i, na, b, b0, b1, at, nb, scale)
-        space, time = parts_at(a, i, na, b, j, nb, scale)
+        space, time = effort_parts(a, i, na, b, j, nb, scale)
         in_space += space
         in_time += time
     return in_space, in_time
 
 
 @kernel_nogc
-def nearest_cell(  # noqa: C901, PLR0912
+def nearest_sample_unit(  # noqa: C901, PLR0912
     boxes: Boxes, i: int, b0: int, b1: int, at: int, scale: Scale
 ) -> int:
-    """Do as `nearest_sample` does where every sample is one cell and one slot, in 32 bits.
+    """Do as `nearest_sample` does for unit samples, in 32 bits.
 
     First what the cheapest costs, many samples at a time; then which is the first that does.
     `at` is the first of the samples from b0 to b1 that starts no earlier than sample i.
@@ -384,25 +407,25 @@ def nearest_cell(  # noqa: C901, PLR0912
     units, ceiling = (widest, longest, space_unit, time_unit), np.int32(time_unit * longest)
     best = np.int32(2**31 - 1)
     for j in range(max(at - 1, b0), min(at + 1, b1)):
-        best = min(best, _effort_of_cells(x, y, t, x0[j], y0[j], t0[j], *units))
+        best = min(best, _effort_unit(x, y, t, x0[j], y0[j], t0[j], *units))
     low, high = b0, b1
     if best <= ceiling and time_unit:
         # Whoever is farther away in time than this costs more for that alone.
         reach = best // time_unit
         low, high = max(at - 1, b0), min(at + 1, b1)
         while low > b0 and t - t0[low - 1] <= reach:
-            low = max(b0, low - CELLS)
+            low = max(b0, low - UNIT_STRIDE)
         while high < b1 and t0[high] - t <= reach:
-            high = min(b1, high + CELLS)
-    if b1 - b0 < CELLS:
+            high = min(b1, high + UNIT_STRIDE)
+    if b1 - b0 < UNIT_STRIDE:
         for j in range(low, high):
-            best = min(best, _effort_of_cells(x, y, t, x0[j], y0[j], t0[j], *units))
+            best = min(best, _effort_unit(x, y, t, x0[j], y0[j], t0[j], *units))
     else:
-        for block in range(low, high, CELLS):
-            shift = np.uintp(min(block, b1 - CELLS))  # the last ones may be looked at twice
-            for step in range(np.uintp(CELLS)):
+        for block in range(low, high, UNIT_STRIDE):
+            shift = np.uintp(min(block, b1 - UNIT_STRIDE))  # the last ones may be looked at twice
+            for step in range(np.uintp(UNIT_STRIDE)):
                 j = shift + step
-                best = min(best, _effort_of_cells(x, y, t, x0[j], y0[j], t0[j], *units))
+                best = min(best, _effort_unit(x, y, t, x0[j], y0[j], t0[j], *units))
     if best >= ceiling:
         low = b0  # whoever is there at any other time may cost as little
     elif time_unit:
@@ -412,6 +435,6 @@ def nearest_cell(  # noqa: C901, PLR0912
             first -= 1
         low = first
     for j in range(low, b1):
-        if _effort_of_cells(x, y, t, x0[j], y0[j], t0[j], *units) == best:
+        if _effort_unit(x, y, t, x0[j], y0[j], t0[j], *units) == best:
             return np.int64(j)
     return np.int64(-1)

@@ -1,6 +1,8 @@
-"""Candidates of a search by what they cost at least, of equals the older first.
+"""The k best candidates of a search: by what they cost at least, of equals the older first.
 
-As many as are wanted are kept; of all others it is known what they cost at least.
+As many as are wanted are kept, not yet in order. Candidates are appended until the buffer is full;
+then the best are selected and the others are dropped. What was dropped is remembered as the
+*remainder bound*: nobody who was left out costs less.
 """
 
 from typing import NamedTuple
@@ -11,29 +13,41 @@ from numpy.typing import NDArray
 from incrowd._numba import kernel_nogc, kernel_private
 
 __all__ = [
-    "Heap",
-    "make_heap",
+    "CandidateBuffer",
+    "make_buffer",
     "push",
     "shrink",
     "sort",
 ]
 
 
-class Heap(NamedTuple):
-    """The candidates of some queries, not yet in order: a row, or a number, for each query."""
+class CandidateBuffer(NamedTuple):
+    """The candidates of some queries, not yet in order: a row, or a number, for each query.
+
+    Attributes
+    ----------
+    value, cluster
+        What each candidate costs at least, and who it is.
+    count
+        How many there are.
+    limit
+        Nobody is wanted who costs more; it falls when the buffer is full.
+    remainder_bound, remainder_node
+        Whoever was left out costs at least this, and at this price has at least this index.
+    """
 
     value: NDArray[np.float64]
-    slot: NDArray[np.int32]
+    cluster: NDArray[np.int32]
     count: NDArray[np.int64]
     limit: NDArray[np.float64]
-    rest: NDArray[np.float64]
-    rest_node: NDArray[np.int64]
+    remainder_bound: NDArray[np.float64]
+    remainder_node: NDArray[np.int64]
 
 
 @kernel_private
-def make_heap(number: int, size: int) -> Heap:
-    """Give room for candidates of some queries."""
-    return Heap(
+def make_buffer(number: int, size: int) -> CandidateBuffer:
+    """Make a buffer for candidates of some queries."""
+    return CandidateBuffer(
         np.empty((number, size)),
         np.empty((number, size), np.int32),
         np.zeros(number, np.int64),
@@ -52,24 +66,24 @@ def before(v: float, s: int, w: float, t: int, node: NDArray[np.int64]) -> bool:
 @kernel_nogc
 def select(
     value: NDArray[np.float64],
-    slot: NDArray[np.int32],
+    cluster: NDArray[np.int32],
     count: int,
     keep: int,
     node: NDArray[np.int64],
 ) -> None:
-    """Bring the first `keep` candidates, in any order, to the front."""
+    """Bring the first `keep` candidates, in any order, to the front (Hoare's quickselect)."""
     low, high, last = 0, count - 1, keep - 1
     while low < high:
-        v, s = value[(low + high) // 2], slot[(low + high) // 2]
+        v, s = value[(low + high) // 2], cluster[(low + high) // 2]
         i, j = low, high
         while i <= j:
-            while before(value[i], slot[i], v, s, node):
+            while before(value[i], cluster[i], v, s, node):
                 i += 1
-            while before(v, s, value[j], slot[j], node):
+            while before(v, s, value[j], cluster[j], node):
                 j -= 1
             if i <= j:
                 value[i], value[j] = value[j], value[i]
-                slot[i], slot[j] = slot[j], slot[i]
+                cluster[i], cluster[j] = cluster[j], cluster[i]
                 i += 1
                 j -= 1
         if last <= j:
@@ -83,59 +97,61 @@ def select(
 @kernel_nogc
 def sort(
     value: NDArray[np.float64],
-    slot: NDArray[np.int32],
+    cluster: NDArray[np.int32],
     begin: int,
     end: int,
     node: NDArray[np.int64],
 ) -> None:
-    """Sort candidates, by building a heap and taking it down."""
+    """Sort candidates by heapsort: in place, and in no case slow."""
     number = end - begin
     for phase in range(2):
         for step in range(number // 2 - 1, -1, -1) if phase == 0 else range(number - 1, 0, -1):
             root, size = step, number
             if phase == 1:
                 value[begin], value[begin + step] = value[begin + step], value[begin]
-                slot[begin], slot[begin + step] = slot[begin + step], slot[begin]
+                cluster[begin], cluster[begin + step] = cluster[begin + step], cluster[begin]
                 root, size = 0, step
             while 2 * root + 1 < size:
                 child = 2 * root + 1
                 if child + 1 < size and before(
                     value[begin + child],
-                    slot[begin + child],
+                    cluster[begin + child],
                     value[begin + child + 1],
-                    slot[begin + child + 1],
+                    cluster[begin + child + 1],
                     node,
                 ):
                     child += 1
                 a, b = begin + root, begin + child
-                if not before(value[a], slot[a], value[b], slot[b], node):
+                if not before(value[a], cluster[a], value[b], cluster[b], node):
                     break
                 value[a], value[b] = value[b], value[a]
-                slot[a], slot[b] = slot[b], slot[a]
+                cluster[a], cluster[b] = cluster[b], cluster[a]
                 root = child
 
 
 @kernel_nogc
-def push(v: float, s: int, keep: int, q: int, heap: Heap, node: NDArray[np.int64]) -> None:
-    """Take in a candidate; when there is no more room, keep only the first ones."""
-    count = heap.count[q]
-    heap.value[q, count], heap.slot[q, count] = v, s
-    heap.count[q] = count + 1
-    if count + 1 == heap.value.shape[1]:
-        shrink(keep, q, heap, node)
+def push(
+    v: float, s: int, keep: int, q: int, buffer: CandidateBuffer, node: NDArray[np.int64]
+) -> None:
+    """Take in a candidate; when the buffer is full, keep only the first ones."""
+    count = buffer.count[q]
+    buffer.value[q, count], buffer.cluster[q, count] = v, s
+    buffer.count[q] = count + 1
+    if count + 1 == buffer.value.shape[1]:
+        shrink(keep, q, buffer, node)
 
 
 @kernel_nogc
-def shrink(keep: int, q: int, heap: Heap, node: NDArray[np.int64]) -> None:
+def shrink(keep: int, q: int, buffer: CandidateBuffer, node: NDArray[np.int64]) -> None:
     """Keep the first candidates of a query; whoever is left out is behind the last one kept."""
-    if heap.count[q] <= keep:
+    if buffer.count[q] <= keep:
         return
-    value, slot = heap.value[q], heap.slot[q]
-    select(value, slot, heap.count[q], keep, node)
+    value, cluster = buffer.value[q], buffer.cluster[q]
+    select(value, cluster, buffer.count[q], keep, node)
     last = 0
     for c in range(1, keep):
-        if before(value[last], slot[last], value[c], slot[c], node):
+        if before(value[last], cluster[last], value[c], cluster[c], node):
             last = c
-    heap.count[q] = keep
-    heap.limit[q], heap.rest[q] = value[last], value[last]
-    heap.rest_node[q] = node[slot[last]] + 1
+    buffer.count[q] = keep
+    buffer.limit[q], buffer.remainder_bound[q] = value[last], value[last]
+    buffer.remainder_node[q] = node[cluster[last]] + 1

@@ -1,4 +1,4 @@
-"""How few points are one person's alone (the paper of 2016).
+"""How few points identify one person uniquely (the paper of 2016, section 3.3).
 
 ::
 

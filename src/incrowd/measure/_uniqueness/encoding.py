@@ -1,8 +1,8 @@
-"""Traces: the distinct points of each person, as one flat array of codes.
+"""Traces: the distinct points of each person, as one flat array of codes (section 3.2).
 
-A point is a place and a slot of time (spatio-temporal), a place (spatial), or a slot (temporal);
+A point is a place and a time slot (spatio-temporal), a place (spatial), or a time slot (temporal);
 section 3.2 of *Uniqueness Assessment of Human Mobility on Multi-Sensor Datasets*, 2016. Each gets
-one 64-bit number, so that whoever compares traces compares numbers::
+one 64-bit code, so that comparing traces is comparing integers::
 
     Visits ──> codes (place and slot in one number) ──> sorted, distinct in each person ──> Points
                                                             │
@@ -11,7 +11,7 @@ one 64-bit number, so that whoever compares traces compares numbers::
 How often a point occurs is how much of what is finer it stands for: visits of the input behind
 each spatio-temporal point, slots behind a place, places behind a slot.
 
-How places are spread over people, and people over places (figure 3 of the paper of 2016).
+At the end: how places are distributed over people, and people over places (figure 3).
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 __all__ = [
     "KINDS",
     "Points",
-    "beside",
     "exceeding",
+    "join_sensors",
     "kind_of",
     "kinds_of",
     "people_at",
@@ -47,7 +47,7 @@ __all__ = [
 KINDS = ("spatio_temporal", "spatial", "temporal")
 SPATIO_TEMPORAL, SPATIAL, TEMPORAL = range(3)
 BLOCK = 1024
-"""How many people are laid out at a time."""
+"""How many people are encoded at a time."""
 ROOM = 2**62
 """Codes must stay below this, so that differences do not overflow."""
 Counts = NDArray[np.int32]
@@ -88,7 +88,7 @@ class Points:
         return self.cuts[:: self.sensors]
 
     def lengths(self) -> Ints:
-        """Give how many points each person has of each sensor, a row a person."""
+        """Return how many points each person has of each sensor, a row per person."""
         return np.diff(self.cuts).reshape(-1, self.sensors)
 
 
@@ -96,7 +96,7 @@ def points_of(
     visits: Visits, kind: str = "spatio_temporal", *, precision: int = 1, met: int = 3,
     threads: int = 1,
 ) -> Points:  # fmt: skip
-    """Lay out the trace of each person.
+    """Return the trace of each person.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def points_of(
         ``"spatio_temporal"``, ``"spatial"`` (the set of places), or ``"temporal"`` (the slots in
         which enough places were met).
     precision
-        How many units of the visits' time make a slot.
+        How many time units of the visits make a slot.
     met
         How many places must be met in a slot for it to be in a temporal trace: 3 antennas or
         access points say that somebody moved; 1 POI says that she was in one.
@@ -115,66 +115,68 @@ def points_of(
     """
     which = kind_of(kind)
     points, width = _places_and_slots(visits, precision, met, threads)
-    return _alone(points, which, width, int(met), threads) if which else points
+    return _project(points, which, width, int(met), threads) if which else points
 
 
 def kinds_of(
     visits: Visits, *, precision: int = 1, met: int = 3, threads: int = 1
 ) -> Iterator[tuple[str, Points]]:
-    """Lay out the traces of every kind, one kind after another; the visits are sorted once.
+    """Yield the traces of every kind, one kind after another; the visits are sorted once.
 
     Each kind is that of `points_of`.
     """
     points, width = _places_and_slots(visits, precision, met, threads)
     for which, kind in enumerate(KINDS):
-        yield kind, _alone(points, which, width, int(met), threads) if which else points
+        yield kind, _project(points, which, width, int(met), threads) if which else points
 
 
 def _places_and_slots(visits: Visits, precision: int, met: int, threads: int) -> tuple[Points, int]:
-    """Lay out spatio-temporal traces; give by how much the codes of a slot are apart."""
+    """Return spatio-temporal traces, and the distance between the codes of two slots."""
     whole_number("precision", precision)
     whole_number("met", met)
     if not len(visits.place):
-        raise InputError("there are no visits")
-    place, first, width = _narrow(visits, int(precision))
+        raise InputError("there are no visits; uniqueness needs at least one")
+    place, first, width = _compact_codes(visits, int(precision))
     code, weight = np.empty(len(place), np.int64), np.empty(len(place), np.int32)
     number = np.zeros(len(visits), np.int64)
 
-    def lay(start: int) -> None:
-        _lay_out(
+    def work(start: int) -> None:
+        _encode(
             place, visits.time, visits.offsets[start : start + BLOCK + 1], int(precision),
             first, width, code, weight, number[start : start + BLOCK],
         )  # fmt: skip
 
-    for _ in on_threads(threads, lay, range(0, len(visits), BLOCK)):
+    for _ in on_threads(threads, work, range(0, len(visits), BLOCK)):
         pass
-    return _closed(code, weight, visits.offsets, number, visits.people), width
+    return _without_gaps(code, weight, visits.offsets, number, visits.people), width
 
 
-def _alone(points: Points, kind: int, width: int, met: int, threads: int) -> Points:
-    """Give the traces of places alone, or of slots alone."""
+def _project(points: Points, kind: int, width: int, met: int, threads: int) -> Points:
+    """Return the traces of places alone, or of slots alone."""
     code, weight = points.code.copy(), points.weight.copy()
     number = np.zeros(len(points), np.int64)
 
-    def lay(start: int) -> None:
+    def work(start: int) -> None:
         cuts = points.cuts[start : start + BLOCK + 1]
-        _take_apart(cuts, width, kind, met, code, weight, number[start : start + BLOCK])
+        _project_block(cuts, width, kind, met, code, weight, number[start : start + BLOCK])
 
-    for _ in on_threads(threads, lay, range(0, len(points), BLOCK)):
+    for _ in on_threads(threads, work, range(0, len(points), BLOCK)):
         pass
-    return _closed(code, weight, points.cuts, number, points.people)
+    return _without_gaps(code, weight, points.cuts, number, points.people)
 
 
-def _closed(code: Ints, weight: Counts, offsets: Ints, number: Ints, people: "pl.Series") -> Points:
-    """Give points that lie at the start of each person's room, without what is between them."""
+def _without_gaps(
+    code: Ints, weight: Counts, offsets: Ints, number: Ints, people: "pl.Series"
+) -> Points:
+    """Return points without the gaps that deduplication left behind each person's."""
     cuts = np.concatenate([[0], np.cumsum(number)])
-    _close_ranks(code, weight, offsets, cuts)
+    _move_together(code, weight, offsets, cuts)
     size = int(cuts[-1])
     return Points(code[:size], weight[:size], cuts, 1, people)
 
 
-def beside(traces: Mapping[str, Points]) -> Points:
-    """Put traces of several sensors side by side, for the people who have all of them.
+def join_sensors(traces: Mapping[str, Points]) -> Points:
+    """Return traces of several sensors as one, for the people who have all of them.
 
     Codes of different sensors are kept apart; people are matched by their identifiers.
     """
@@ -190,7 +192,7 @@ def beside(traces: Mapping[str, Points]) -> Points:
         )["at"].to_numpy()  # fmt: skip
         low, high = (int(points.code.min()), int(points.code.max())) if len(points.code) else (0, 0)
         if base + high - low >= ROOM:
-            raise InputError("the places and times of these sensors are too many to be counted")
+            raise InputError("the places and times of these sensors are too many for 64-bit codes")
         codes.append([points.code[points.cuts[i] : points.cuts[i + 1]] - low + base for i in order])
         weights.append([points.weight[points.cuts[i] : points.cuts[i + 1]] for i in order])
         lengths.append(np.diff(points.cuts)[order])
@@ -209,22 +211,22 @@ def beside(traces: Mapping[str, Points]) -> Points:
 
 
 def whole_number(name: str, value: object, least: int = 1) -> None:
-    """Refuse what is no whole number, or one that no dataset needs."""
+    """Refuse what is not an integer, or too large for any dataset."""
     if not is_whole(value):
-        raise ArgumentError(f"{name} is a whole number of at least {least}, not {value!r}")
+        raise ArgumentError(f"{name} must be an integer of at least {least}, not {value!r}")
     if not least <= value < 2**53:
-        raise ArgumentError(f"{name} is at least {least} and below 2**53, not {value!r}")
+        raise ArgumentError(f"{name} must be at least {least} and below 2**53, not {value!r}")
 
 
 def kind_of(kind: str) -> int:
-    """Give the number of a kind of trace."""
+    """Return the number of a kind of trace."""
     if kind not in KINDS:
-        raise ArgumentError(f"a kind of trace is one of {', '.join(KINDS)}, not {kind!r}")
+        raise ArgumentError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
     return KINDS.index(kind)
 
 
-def _narrow(visits: Visits, precision: int) -> tuple[Ints, int, int]:
-    """Give places from 0, the first slot, and by how much a slot's codes are apart."""
+def _compact_codes(visits: Visits, precision: int) -> tuple[Ints, int, int]:
+    """Return places from 0, the first slot, and the distance between the codes of two slots."""
     place, time = visits.place, visits.time
     low, high = int(place.min()), int(place.max())
     first, last = int(time.min()) // precision, int(time.max()) // precision
@@ -233,12 +235,14 @@ def _narrow(visits: Visits, precision: int) -> tuple[Ints, int, int]:
         distinct, place = np.unique(place, return_inverse=True)
         low, high = 0, len(distinct) - 1
         if (high + 1) * (last - first + 1) >= ROOM:
-            raise InputError("times are too far apart to be counted; use longer slots")
+            raise InputError(
+                "places and times are too many for 64-bit codes; set a larger precision"
+            )
     return (place if low == 0 else place - low).astype(np.int64), first, high - low + 1
 
 
 @kernel
-def _lay_out(
+def _encode(
     place: Ints,
     time: Ints,
     offsets: Ints,
@@ -249,7 +253,7 @@ def _lay_out(
     weight: Counts,
     number: Ints,
 ) -> None:
-    """Write the points of some people where their visits start; count them."""
+    """Write the points of some people to where their visits start; count them."""
     for person in range(len(offsets) - 1):
         start, end = offsets[person], offsets[person + 1]
         mine = code[start:end]
@@ -260,10 +264,10 @@ def _lay_out(
 
 
 @kernel
-def _take_apart(
+def _project_block(
     cuts: Ints, width: int, kind: int, met: int, code: Ints, weight: Counts, number: Ints
 ) -> None:
-    """Make points of some people places alone, or slots alone; count them."""
+    """Reduce points of some people to places alone, or to slots alone; count them."""
     for person in range(len(cuts) - 1):
         start, end = cuts[person], cuts[person + 1]
         mine, times = code[start:end], weight[start:end]
@@ -285,7 +289,7 @@ def _take_apart(
 
 @kernel
 def _distinct(codes: Ints, weight: Counts) -> int:
-    """Leave one of each of some codes in order, counted; give how many are left."""
+    """Keep one of each of some sorted codes, with how often it occurs; return how many."""
     used = 0
     for i in range(len(codes)):
         if used == 0 or codes[used - 1] != codes[i]:
@@ -296,8 +300,8 @@ def _distinct(codes: Ints, weight: Counts) -> int:
 
 
 @kernel
-def _close_ranks(code: Ints, weight: Counts, offsets: Ints, cuts: Ints) -> None:
-    """Move everybody's points to where the points before end."""
+def _move_together(code: Ints, weight: Counts, offsets: Ints, cuts: Ints) -> None:
+    """Move everybody's points to where those of the person before end."""
     for person in range(len(cuts) - 1):
         for i in range(cuts[person + 1] - cuts[person]):
             code[cuts[person] + i] = code[offsets[person] + i]
@@ -305,18 +309,18 @@ def _close_ranks(code: Ints, weight: Counts, offsets: Ints, cuts: Ints) -> None:
 
 
 def places_of(places: "Points") -> Ints:
-    """Count the places of each person, of a spatial trace."""
+    """Return how many places each person has, from a spatial trace."""
     return np.diff(places.cuts)
 
 
 def people_at(places: "Points") -> Ints:
-    """Count the people of each place."""
+    """Return how many people each place has."""
     _, people = np.unique(places.code, return_counts=True)
     return people.astype(np.int64)
 
 
 def exceeding(counts: Ints, values: Ints) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Give the share of counts above each value: the complementary distribution, P(X > x).
+    """Return the share of counts above each value: the complementary distribution, P(X > x).
 
     Examples
     --------

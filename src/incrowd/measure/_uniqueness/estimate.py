@@ -1,9 +1,9 @@
-"""`uniqueness`: how many people a few points of their traces tell from everybody else.
+"""`uniqueness`: how often a few points of a trace identify one person uniquely.
 
 Section 3.3 of *Uniqueness Assessment of Human Mobility on Multi-Sensor Datasets*, 2016:
 
 - `probabilistic` (de Montjoye and others, 2013): of random people, p random points; the share of
-  these sub-traces that one person alone has;
+  these sub-traces that exactly one person has;
 - `deterministic` (Zang and Bolot, 2011): of every person, her p most frequent points;
 - `exact`: of every person, all sub-traces of one or two points; what the first one estimates.
 """
@@ -20,9 +20,15 @@ from incrowd._numba import Ints, kernel
 from incrowd._parallel import cores
 from incrowd.data._visits import Visits
 from incrowd.errors import ArgumentError
-from incrowd.measure._uniqueness.encoding import Points, beside, kind_of, points_of, whole_number
+from incrowd.measure._uniqueness.encoding import (
+    Points,
+    join_sensors,
+    kind_of,
+    points_of,
+    whole_number,
+)
 from incrowd.measure._uniqueness.exhaustive import all_subtraces
-from incrowd.measure._uniqueness.inverted_index import count_left, holders_of
+from incrowd.measure._uniqueness.inverted_index import count_matching, posting_lists
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,13 +48,13 @@ NORMAL = 1.959963984540054
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Uniqueness:
-    """How unique people are.
+    """The uniqueness of people.
 
     Attributes
     ----------
     table
         A row for each number of points: points, people (who have so many), left_out (who have
-        fewer, or lack a sensor), trials, unique (how many of these one person alone has), share,
+        fewer, or lack a sensor), trials, unique (how many of these exactly one person has), share,
         low and high (the interval of 95 % in which the share of all sub-traces lies; the share
         itself where nothing is estimated), and crowd (the mean number of people who have all
         points of a trial).
@@ -83,7 +89,7 @@ def uniqueness(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Uniqueness:
-    """Find how many people a few points tell from everybody else.
+    """Return how often a few points identify one person uniquely.
 
     Parameters
     ----------
@@ -102,9 +108,9 @@ def uniqueness(
     draws
         How many sub-traces are drawn (the paper: 2,500).
     each
-        Draw so many of every person instead; then the share of every person means something.
+        Draw so many of every person instead, so that the share of every person can be used.
     precision
-        How many units of the visits' time make a slot.
+        How many time units of the visits make a slot.
     met
         See `kind`: 3 for antennas and access points, 1 for POIs.
     seed
@@ -128,7 +134,7 @@ def uniqueness(
     wanted = _numbers(points)
     kind_of(kind)
     if model not in MODELS:
-        raise ArgumentError(f"the model is one of {', '.join(MODELS)}, not {model!r}")
+        raise ArgumentError(f"model must be one of {', '.join(MODELS)}, not {model!r}")
     whole_number("draws", draws)
     whole_number("each", 1 if each is None else each)
     whole_number("seed", seed, 0)
@@ -136,13 +142,13 @@ def uniqueness(
     how: dict[str, Any] = {"precision": precision, "met": met, "threads": number}
     if isinstance(visits, Mapping):
         _check_sensors(visits, wanted, model)
-        traces = beside({name: points_of(one, kind, **how) for name, one in visits.items()})
+        traces = join_sensors({name: points_of(one, kind, **how) for name, one in visits.items()})
     elif isinstance(visits, Visits):
         traces = points_of(visits, kind, **how)
     else:
         raise ArgumentError(
-            f"uniqueness is that of Visits, not of {type(visits).__name__}; incrowd.visits(data) "
-            "gives those of trajectories"
+            f"visits must be Visits, not {type(visits).__name__}; incrowd.visits(data) makes them "
+            "from trajectories"
         )
     return of_points(
         traces, wanted, model=model, draws=draws, each=each, seed=seed, threads=number,
@@ -161,7 +167,7 @@ def of_points(
     threads: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Uniqueness:
-    """Find how unique traces are that are laid out already; all else as in `uniqueness`."""
+    """Return the uniqueness of traces that are encoded already; all else as in `uniqueness`."""
     number, tell = threads, progress or (lambda _done, _all: None)
     if model == "probabilistic":
         trials = [_draw(traces, p, draws, each, seed) for p in wanted]
@@ -179,43 +185,49 @@ def _numbers(points: int | Iterable[int]) -> list[int]:
     for p in wanted:
         whole_number("points", p)
     if not wanted or len(set(wanted)) < len(wanted):
-        raise ArgumentError(f"points must be one or several different numbers, not {points!r}")
+        raise ArgumentError(f"points must be one number or several different ones, not {points!r}")
     return [int(p) for p in wanted]
 
 
 def _check_sensors(visits: Mapping[str, Visits], wanted: list[int], model: str) -> None:
     if len(visits) < 2:  # noqa: PLR2004
-        raise ArgumentError("several sensors are at least two; give the visits of one as they are")
+        raise ArgumentError("give at least two sensors, or the Visits of one without its name")
     if model != "probabilistic":
-        raise ArgumentError(f"several sensors are compared by random points only, not {model}")
+        raise ArgumentError(f"several sensors need model='probabilistic', not {model!r}")
     for p in wanted:
         if p % len(visits):
             raise ArgumentError(
-                f"{p} points cannot be equally many of {len(visits)} sensors; "
-                f"take {-(-p // len(visits)) * len(visits)}"
+                f"{p} points cannot be divided equally among {len(visits)} sensors; "
+                f"give {-(-p // len(visits)) * len(visits)}"
             )
 
 
 def _long_enough(traces: Points, p: int) -> Ints:
-    """Give the people who have enough points of each sensor."""
+    """Return the people who have enough points of each sensor."""
     share = p // traces.sensors
     return np.flatnonzero((traces.lengths() >= share).all(axis=1))
 
 
 def _draw(traces: Points, p: int, draws: int, each: int | None, seed: int) -> tuple[Ints, Ints]:
-    """Draw sub-traces: who, and a row of codes for each."""
+    """Draw sub-traces; return whose they are, and a row of codes for each."""
     people = _long_enough(traces, p)
     if not len(people):
         return np.zeros(0, np.int64), np.zeros((0, p), np.int64)
     rng = np.random.Generator(np.random.PCG64([seed, p]))
     who = people[rng.integers(len(people), size=draws)] if each is None else people.repeat(each)
     chance = rng.random((len(who), p))
-    return who, _pick(traces.code, traces.cuts, traces.sensors, who, chance)
+    return who, _sample_points(traces.code, traces.cuts, traces.sensors, who, chance)
 
 
 @kernel
-def _pick(code: Ints, cuts: Ints, sensors: int, who: Ints, chance: NDArray[np.float64]) -> Ints:
-    """Pick distinct points, equally many of each sensor (Floyd's way: one chance a point)."""
+def _sample_points(
+    code: Ints, cuts: Ints, sensors: int, who: Ints, chance: NDArray[np.float64]
+) -> Ints:
+    """Return random distinct points, equally many of each sensor (Floyd's sampling).
+
+    Floyd takes one random number a point, so that the same numbers give the same points whatever
+    else is drawn.
+    """
     p = chance.shape[1]
     share = p // sensors
     picked, at = np.empty((len(who), p), np.int64), np.empty(share, np.int64)
@@ -238,27 +250,27 @@ def _pick(code: Ints, cuts: Ints, sensors: int, who: Ints, chance: NDArray[np.fl
 def _crowds(
     traces: Points, trials: Sequence[Ints], threads: int, tell: Callable[[int, int], None]
 ) -> list[Ints]:
-    """Count the people who have all points of each trial, for several lists of trials."""
+    """Return how many people have all points of each trial, for several lists of trials."""
     tell(0, len(trials))
     asked = [np.unique(codes) for codes in trials]
-    holders = holders_of(traces, np.unique(np.concatenate(asked)), threads)
+    lists = posting_lists(traces, np.unique(np.concatenate(asked)), threads)
     left = []
     for done, codes in enumerate(trials, 1):
-        trial = np.searchsorted(holders.wanted, codes)
-        left.append(count_left(holders, trial, nested=False, threads=threads)[:, -1].astype(int))
+        trial = np.searchsorted(lists.wanted, codes)
+        left.append(count_matching(lists, trial, nested=False, threads=threads)[:, -1].astype(int))
         tell(done, len(trials))
     return left
 
 
 def _most_frequent(traces: Points, wanted: list[int], threads: int) -> list[tuple[Ints, Ints]]:
-    """Give who is left by the most frequent points of each person, for each number of points."""
+    """Return the crowds of the most frequent points of each person, by number of points."""
     # Nobody has more points than the longest trace.
     most = min(max(wanted), int(np.diff(traces.cuts).max(initial=1)))
-    top = _top(traces.code, traces.weight, traces.cuts, most)
+    top = _most_frequent_codes(traces.code, traces.weight, traces.cuts, most)
     known = top >= 0
-    holders = holders_of(traces, np.unique(top[known]), threads)
-    trial = np.where(known, np.searchsorted(holders.wanted, top), -1)
-    left = count_left(holders, trial, nested=True, threads=threads)
+    lists = posting_lists(traces, np.unique(top[known]), threads)
+    trial = np.where(known, np.searchsorted(lists.wanted, top), -1)
+    left = count_matching(lists, trial, nested=True, threads=threads)
     parts = []
     for p in wanted:
         who = _long_enough(traces, p)
@@ -267,8 +279,8 @@ def _most_frequent(traces: Points, wanted: list[int], threads: int) -> list[tupl
 
 
 @kernel
-def _top(code: Ints, weight: NDArray[np.int32], cuts: Ints, most: int) -> Ints:
-    """Give the most frequent codes of each person, -1 where there are no more."""
+def _most_frequent_codes(code: Ints, weight: NDArray[np.int32], cuts: Ints, most: int) -> Ints:
+    """Return the most frequent codes of each person, -1 where there are no more."""
     people = len(cuts) - 1
     top = np.full((people, most), -1, np.int64)
     for person in range(people):
@@ -282,7 +294,7 @@ def _top(code: Ints, weight: NDArray[np.int32], cuts: Ints, most: int) -> Ints:
 def _result(
     traces: Points, wanted: list[int], parts: list[tuple[Ints, Ints]], *, estimated: bool
 ) -> Uniqueness:
-    """Put together what was found: who was tried, and how many people each trial left."""
+    """Return tables from whose sub-traces were tried, and how many people have each."""
     import polars as pl
 
     rows, people, crowds = [], [], []
@@ -334,7 +346,7 @@ def _people(
 
 
 def interval(unique: int, trials: int) -> tuple[float, float]:
-    """Give the interval of 95 % after Wilson, which holds near 0 and 1 as well."""
+    """Return the interval of 95 % after Wilson, which is right near 0 and 1 as well."""
     share, square = unique / trials, NORMAL**2 / trials
     middle = (share + square / 2) / (1 + square)
     wide = NORMAL / (1 + square) * math.sqrt(share * (1 - share) / trials + square / trials / 4)
@@ -344,11 +356,13 @@ def interval(unique: int, trials: int) -> tuple[float, float]:
 def _exact(
     traces: Points, wanted: list[int], threads: int, tell: Callable[[int, int], None]
 ) -> Uniqueness:
-    """Count all sub-traces of one or two points."""
+    """Return the uniqueness of all sub-traces of one or two points."""
     import polars as pl
 
     if not set(wanted) <= {1, 2}:
-        raise ArgumentError(f"exact is for 1 and 2 points, not {wanted}; draw more than two")
+        raise ArgumentError(
+            f"model='exact' takes 1 and 2 points, not {wanted}; use 'probabilistic' for more"
+        )
     alone, pairs = all_subtraces(traces, max(wanted), threads, tell)
     rows, people = [], []
     length = np.diff(traces.cuts)

@@ -1,8 +1,8 @@
 """Every sub-trace of one or two points: how many of each person nobody else has, exactly.
 
 For a pair of points there is no need to look at the pair: whoever shares two points or more with a
-person has all pairs of these. So everybody with whom she shares points is met once, and the pairs
-of what they share are marked in a table; those that are not marked are unique.
+person has all pairs of these. So everybody with whom she shares points is looked at once, and the
+pairs of what they share are marked in a table; those that are not marked are unique.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from incrowd._numba import Ints, kernel, kernel_private
 from incrowd._parallel import on_threads
 from incrowd.errors import InputError
 from incrowd.measure._uniqueness.encoding import Points
-from incrowd.measure._uniqueness.inverted_index import holders_of
+from incrowd.measure._uniqueness.inverted_index import posting_lists
 
 __all__ = [
     "all_subtraces",
@@ -22,7 +22,7 @@ __all__ = [
 
 
 CHEAP = 2 * 10**10
-"""How often people may share a point with somebody; beyond that, all pairs are not cheap."""
+"""How often people may share a point with somebody; beyond that, all pairs take hours."""
 BLOCK = 64
 PAIR = 2
 
@@ -30,23 +30,23 @@ PAIR = 2
 def all_subtraces(
     traces: Points, most: int, threads: int, tell: Callable[[int, int], None]
 ) -> tuple[Ints, Ints]:
-    """Count the points and, if `most` is 2, the pairs of points of each person that are unique."""
+    """Return how many points and, if `most` is 2, pairs of points of each person are unique."""
     people = len(traces)
-    holders = holders_of(traces, np.unique(traces.code), threads)
-    size = np.diff(holders.cuts).astype(object)
+    lists = posting_lists(traces, np.unique(traces.code), threads)
+    size = np.diff(lists.cuts).astype(object)
     shared = int(size @ size) if len(size) else 0
     if most == PAIR and shared > CHEAP:
         raise InputError(
-            f"people share a point with somebody {shared:,} times, so that trying all pairs of "
-            "points is not cheap; draw some of each person instead (probabilistic, with each=100)"
+            f"exact would compare people {shared:,} times, and takes up to {CHEAP:,}; draw "
+            'sub-traces of each person instead: model="probabilistic", each=100'
         )
     alone, pairs = np.zeros(people, np.int64), np.zeros(people, np.int64)
-    index = np.searchsorted(holders.wanted, traces.code)
+    index = np.searchsorted(lists.wanted, traces.code)
 
     def work(first: int) -> int:
         last = min(first + BLOCK, people)
         _count(
-            index, traces.cuts, holders.person, holders.cuts, most == PAIR, first, last,
+            index, traces.cuts, lists.person, lists.cuts, most == PAIR, first, last,
             alone, pairs,
         )  # fmt: skip
         return last
@@ -57,10 +57,10 @@ def all_subtraces(
 
 
 @kernel_private
-def _meet(
+def _count_shared(
     who: int, mine: Ints, person: NDArray[np.int32], lists: Ints, shared: Ints, others: Ints
 ) -> int:
-    """Count the points that others share; list these people, and give how many there are."""
+    """Count the points that others share; list these people, and return how many there are."""
     met = 0
     for point in mine:
         for other in person[lists[point] : lists[point + 1]]:
@@ -73,19 +73,19 @@ def _meet(
 
 
 @kernel_private
-def _gather(
-    mine: Ints, person: NDArray[np.int32], lists: Ints, shared: Ints, room: Ints, points: Ints
+def _list_shared(
+    mine: Ints, person: NDArray[np.int32], lists: Ints, shared: Ints, start_of: Ints, points: Ints
 ) -> None:
-    """Write down which points each of the others shares, side by side."""
+    """Write down which points each of the others shares, one after the other."""
     for i in range(len(mine)):
         for other in person[lists[mine[i]] : lists[mine[i] + 1]]:
             if shared[other]:
-                points[room[other]] = i
-                room[other] += 1
+                points[start_of[other]] = i
+                start_of[other] += 1
 
 
 @kernel_private
-def _mark(theirs: Ints, known: NDArray[np.bool_]) -> None:
+def _mark_pairs(theirs: Ints, known: NDArray[np.bool_]) -> None:
     """Mark all pairs of points that somebody else has."""
     for a in range(len(theirs)):
         for b in range(a):
@@ -104,9 +104,12 @@ def _count(
     alone: Ints,
     pairs: Ints,
 ) -> None:
-    """Count for some people."""
+    """Count for some people.
+
+    `shared` and `start_of` have an element for each person, and are 0 again between two people.
+    """
     people = len(cuts) - 1
-    shared, room = np.zeros(people, np.int64), np.zeros(people, np.int64)
+    shared, start_of = np.zeros(people, np.int64), np.zeros(people, np.int64)
     others = np.empty(people, np.int64)
     for who in range(first, last):
         mine = index[cuts[who] : cuts[who + 1]]
@@ -116,14 +119,14 @@ def _count(
             total += lists[point + 1] - lists[point]
         if not both:
             continue
-        met = _meet(who, mine, person, lists, shared, others)
+        met = _count_shared(who, mine, person, lists, shared, others)
         points, start = np.empty(total, np.int64), 0
         for other in others[:met]:
-            room[other] = start
+            start_of[other] = start
             start += shared[other]
-        _gather(mine, person, lists, shared, room, points)
+        _list_shared(mine, person, lists, shared, start_of, points)
         known = np.zeros((size, size), np.bool_)
         for other in others[:met]:
-            _mark(points[room[other] - shared[other] : room[other]], known)
+            _mark_pairs(points[start_of[other] - shared[other] : start_of[other]], known)
             shared[other] = 0
         pairs[who] = size * (size - 1) // 2 - known.sum()

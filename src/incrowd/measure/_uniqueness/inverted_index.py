@@ -1,13 +1,14 @@
-"""Who has a point: lists of people, for the points that are asked about, and whom several leave.
+"""An inverted index of the points that are asked about, and how many people have several of them.
 
 ::
 
-    wanted codes ──> table (open addressing) ──> one pass over everybody's points ──> Holders
-                                                                                        │
-    trials: rows of points ──> the rarest first, each filtering whom the others left <──┘
+    wanted codes ──> hash table ──> one pass over everybody's points ──> PostingLists
+                                                                              │
+    trials: rows of points ──> the rarest first, then filtered by the others <┘
 
-A list of people that is long for the number of all is kept as a set of bits as well, 64 people a
-word, so that neither long nor short lists are slow.
+A posting list that is long for the number of people is kept as a set of bits as well, 64 people a
+word: two long lists are intersected word by word, a short one is filtered person by person, and
+neither is slow.
 """
 
 from typing import NamedTuple
@@ -20,20 +21,21 @@ from incrowd._parallel import on_threads
 from incrowd.measure._uniqueness.encoding import Points
 
 __all__ = [
-    "Holders",
-    "count_left",
-    "holders_of",
+    "PostingLists",
+    "count_matching",
+    "posting_lists",
 ]
 
 
 BLOCK = 4096
 DENSE = 64
-"""A list with more than one person in so many is kept as bits as well."""
+"""A list with more than one person in so many is kept as bits as well: then it has at least one
+bit a word on average, and the words are no more than the list."""
 TRIALS = 256
 People = NDArray[np.int32]
 
 
-class Holders(NamedTuple):
+class PostingLists(NamedTuple):
     """The people who have each of some points.
 
     Attributes
@@ -55,40 +57,41 @@ class Holders(NamedTuple):
     bits: Words
 
 
-def holders_of(points: Points, wanted: Ints, threads: int = 1) -> Holders:
-    """Find who has each of some points (distinct codes, sorted)."""
+def posting_lists(points: Points, wanted: Ints, threads: int = 1) -> PostingLists:
+    """Return who has each of some points (distinct codes, sorted)."""
     people = len(points)
     size = 1 << max(4, int(2 * len(wanted)).bit_length())
     key, index = np.empty(size, np.int64), np.full(size, -1, np.int32)
-    _fill(wanted, key, index)
+    _insert_all(wanted, key, index)
     offsets = np.ascontiguousarray(points.offsets)
 
-    def look(first: int) -> tuple[NDArray[np.int32], People]:
-        found: tuple[NDArray[np.int32], People] = _look_up(
+    def collect(first: int) -> tuple[NDArray[np.int32], People]:
+        found: tuple[NDArray[np.int32], People] = _collect_postings(
             points.code, offsets[first : first + BLOCK + 1], first, key, index
         )
         return found
 
-    hits = list(on_threads(threads, look, range(0, people, BLOCK)))
-    lists = np.zeros(len(wanted) + 1, np.int64)
+    hits = list(on_threads(threads, collect, range(0, people, BLOCK)))
+    length = np.zeros(len(wanted) + 1, np.int64)
     for which, _ in hits:
-        lists[1:] += np.bincount(which, minlength=len(wanted))
-    cuts = np.cumsum(lists)
-    person, room = np.empty(int(cuts[-1]), np.int32), cuts[:-1].copy()
+        length[1:] += np.bincount(which, minlength=len(wanted))
+    cuts = np.cumsum(length)
+    # Blocks of people come in order, so every list is in the order of people: `_contains` bisects.
+    person, end = np.empty(int(cuts[-1]), np.int32), cuts[:-1].copy()
     for which, who in hits:
-        _distribute(which, who, room, person)
+        _fill_lists(which, who, end, person)
     del hits
     many = np.diff(cuts) * DENSE > people
     row = np.where(many, np.cumsum(many) - 1, -1)
     bits = np.zeros((int(many.sum()), (people + 63) // 64), np.uint64)
-    _to_bits(person, cuts, row, bits)
-    return Holders(wanted, person, cuts, row, bits)
+    _set_bits(person, cuts, row, bits)
+    return PostingLists(wanted, person, cuts, row, bits)
 
 
-def count_left(
-    holders: Holders, trial: Ints, *, nested: bool, threads: int = 1
+def count_matching(
+    lists: PostingLists, trial: Ints, *, nested: bool, threads: int = 1
 ) -> NDArray[np.int32]:
-    """Count the people who have all points of each trial.
+    """Return how many people have all points of each trial.
 
     Parameters
     ----------
@@ -97,7 +100,8 @@ def count_left(
     trial
         A row for each trial: the indices of its points in `holders`, -1 where there are fewer.
     nested
-        Whether to count after each point, in the order given, and not only after all.
+        Whether to count after each point, in the order given, and not only after all: the points
+        are then taken as they come, and not the rarest first.
 
     Returns
     -------
@@ -105,11 +109,11 @@ def count_left(
     no further point there is 0.
     """
     left = np.zeros(trial.shape, np.int32)
-    longest = int(np.diff(holders.cuts)[holders.row < 0].max(initial=0))
+    longest = int(np.diff(lists.cuts)[lists.row < 0].max(initial=0))
 
     def count(first: int) -> None:
         some = slice(first, first + TRIALS)
-        _count(trial[some], *holders[1:], longest, nested, left[some])
+        _count(trial[some], *lists[1:], longest, nested, left[some])
 
     for _ in on_threads(threads, count, range(0, len(trial), TRIALS)):
         pass
@@ -118,14 +122,14 @@ def count_left(
 
 @kernel_private
 def _slot_of(code: int, size: int) -> int:
-    """Give where to look first for a code in a table."""
+    """Return where to look first for a code in a hash table (Fibonacci hashing)."""
     mixed = np.uint64(code) * np.uint64(0x9E3779B97F4A7C15)
     return np.int64((mixed ^ (mixed >> np.uint64(29))) & np.uint64(size - 1))
 
 
 @kernel
-def _fill(wanted: Ints, key: Ints, index: NDArray[np.int32]) -> None:
-    """Put codes into a table with room for twice as many."""
+def _insert_all(wanted: Ints, key: Ints, index: NDArray[np.int32]) -> None:
+    """Put codes into a hash table at most half full (linear probing)."""
     for i in range(len(wanted)):
         slot = _slot_of(wanted[i], len(key))
         while index[slot] >= 0:
@@ -134,10 +138,10 @@ def _fill(wanted: Ints, key: Ints, index: NDArray[np.int32]) -> None:
 
 
 @kernel
-def _look_up(
+def _collect_postings(
     code: Ints, offsets: Ints, first: int, key: Ints, index: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], People]:
-    """Give which wanted points some people have, and who."""
+    """Return which wanted points some people have, and who."""
     start, end = offsets[0], offsets[-1]
     which, who = np.empty(end - start, np.int32), np.empty(end - start, np.int32)
     used, person = 0, 0
@@ -155,15 +159,15 @@ def _look_up(
 
 
 @kernel
-def _distribute(which: NDArray[np.int32], who: People, room: Ints, person: People) -> None:
-    """Put people into the lists of their points."""
+def _fill_lists(which: NDArray[np.int32], who: People, end: Ints, person: People) -> None:
+    """Append people to the lists of their points."""
     for i in range(len(which)):
-        person[room[which[i]]] = who[i]
-        room[which[i]] += 1
+        person[end[which[i]]] = who[i]
+        end[which[i]] += 1
 
 
 @kernel
-def _to_bits(person: People, cuts: Ints, row: Ints, bits: Words) -> None:
+def _set_bits(person: People, cuts: Ints, row: Ints, bits: Words) -> None:
     """Set the bits of people in long lists."""
     for i in range(len(row)):
         if row[i] >= 0:
@@ -172,8 +176,8 @@ def _to_bits(person: People, cuts: Ints, row: Ints, bits: Words) -> None:
 
 
 @kernel_private
-def _has(who: int, point: int, person: People, cuts: Ints, row: Ints, bits: Words) -> bool:
-    """Tell whether somebody is in the list of a point."""
+def _contains(who: int, point: int, person: People, cuts: Ints, row: Ints, bits: Words) -> bool:
+    """Return whether somebody is in the list of a point: by a bit, or by bisection."""
     if row[point] >= 0:
         return (bits[row[point], who >> 6] >> np.uint64(who & 63)) & np.uint64(1) != 0
     low, high = cuts[point], cuts[point + 1]
@@ -187,21 +191,21 @@ def _has(who: int, point: int, person: People, cuts: Ints, row: Ints, bits: Word
 
 
 @kernel_private
-def _of_list(
+def _filter_list(
     some: People, size: int, point: int, person: People, cuts: Ints, row: Ints, bits: Words
 ) -> int:
-    """Leave those of a list who have a point; give how many."""
+    """Keep those of a list who have a point; return how many."""
     kept = 0
     for i in range(size):
-        if _has(some[i], point, person, cuts, row, bits):
+        if _contains(some[i], point, person, cuts, row, bits):
             some[kept] = some[i]
             kept += 1
     return kept
 
 
 @kernel_private
-def _of_both(many: Words, other: Words) -> int:
-    """Leave those who are in both sets; give how many."""
+def _intersect(many: Words, other: Words) -> int:
+    """Keep those who are in both sets; return how many."""
     size = 0
     for w in range(len(many)):
         many[w] &= other[w]
@@ -210,10 +214,10 @@ def _of_both(many: Words, other: Words) -> int:
 
 
 @kernel_private
-def _of_set(many: Words, holders: People, some: People) -> int:
-    """List those of a set who are in a list; give how many."""
+def _list_members(many: Words, people: People, some: People) -> int:
+    """List those of a list who are in a set; return how many."""
     size = 0
-    for who in holders:
+    for who in people:
         if (many[who >> 6] >> np.uint64(who & 63)) & np.uint64(1):
             some[size] = who
             size += 1
@@ -231,7 +235,11 @@ def _count(
     nested: bool,  # noqa: FBT001
     left: NDArray[np.int32],
 ) -> None:
-    """Count for some trials; whoever is left is a set of bits until a short list comes."""
+    """Count for some trials.
+
+    Whoever is left is a set of bits until a short list comes, and a list from then on: it can only
+    become shorter.
+    """
     some, many = np.empty(longest, np.int32), np.empty(bits.shape[1], np.uint64)
     for t in range(len(trial)):
         points = trial[t][trial[t] >= 0]
@@ -240,17 +248,17 @@ def _count(
         listed, size = False, 0
         for j in range(len(points)):
             point = points[j]
-            holders = person[cuts[point] : cuts[point + 1]]
+            people = person[cuts[point] : cuts[point + 1]]
             if j == 0:
-                listed, size = row[point] < 0, len(holders)
+                listed, size = row[point] < 0, len(people)
                 if listed:
-                    some[:size] = holders
+                    some[:size] = people
                 else:
                     many[:] = bits[row[point]]
             elif listed:
-                size = _of_list(some, size, point, person, cuts, row, bits)
+                size = _filter_list(some, size, point, person, cuts, row, bits)
             elif row[point] >= 0:
-                size = _of_both(many, bits[row[point]])
+                size = _intersect(many, bits[row[point]])
             else:
-                listed, size = True, _of_set(many, holders, some)
+                listed, size = True, _list_members(many, people, some)
             left[t, j] = size

@@ -10,33 +10,38 @@ again, until everybody is in a crowd of k. Where the paper leaves a choice:
   dropped and counted. `loose`: such a crowd may still take in others, and nobody is left over.
 """
 
+import math
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from incrowd._arguments import whole
-from incrowd._numba import kernel
-from incrowd._parallel import cores
-from incrowd.data._trajectories import Trajectories
-from incrowd.errors import ArgumentError
-from incrowd.measure._stretch.batch_bounds import LANES, STRIPE, WIDTH
-from incrowd.measure._stretch.definition import Stretch
-from incrowd.measure._stretch.index import scale_for
+from incrowd.errors import ArgumentError, IncrowdDeprecationWarning
+from incrowd.protect._generalisation import checked
+from incrowd.protect._glove.words import (
+    GUARANTEE,
+    METHOD,
+    explanation_of,
+    limits_of,
+    promises_of,
+)
+from incrowd.protect._mechanism import Mechanism, setting
 
 if TYPE_CHECKING:
+    from incrowd.data._frame import Frame
+    from incrowd.data._trajectories import Trajectories
+    from incrowd.measure._stretch.definition import Stretch
     from incrowd.protect._glove.checkpoint import Journal
     from incrowd.protect._glove.engine import Run
+    from incrowd.protect._glove.greedy import Rules
+    from incrowd.protect._glove.release import Release
 
 __all__ = [
-    "Losses",
-    "Release",
+    "Glove",
     "glove",
 ]
 
@@ -44,7 +49,7 @@ __all__ = [
 VARIANTS = ("strict", "loose")
 RESHAPES = ("split", "union", "none")
 SUPPRESSED = ("boxes", "samples")
-PAIR = 2
+PAIR, MANY = 2, 1000
 STEP = 500
 PATIENCE = 10.0
 """Merges are noted at least this often, in seconds; searching alone may take longer."""
@@ -52,80 +57,172 @@ FEWEST = 16
 """A list holds no fewer candidates than this, however little memory there is."""
 PROGRAM = 400 * 10**6
 """What Python and its libraries take before any data."""
+WIDEST = 2**31 - 1
+"""Cells and slots are 32-bit integers: nothing is wider or longer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Losses:
-    """What was lost, counted in people, samples of the input, and generalised boxes.
+class Glove(Mechanism):
+    """GLOVE as a mechanism: hide every person in a crowd of at least k.
 
-    Attributes
+    What :func:`incrowd.glove` does, as a value that can be compared with others and handed around.
+    It protects against record linkage: whatever an adversary knows of a person's trajectory, she
+    finds k identical records or more, or none. It does not protect against attribute inference,
+    or against a second release of the same people.
+
+    Parameters
     ----------
-    people_dropped
-        People who are not in the release: left over, or emptied.
-    people_left_over
-        People for whom nobody was left to make a crowd of k.
-    people_emptied
-        People of whose trajectory suppression left nothing.
-    samples_dropped
-        The samples of these people.
-    samples_suppressed
-        Samples of other people that lie in none of the boxes that are published for them.
-    boxes_suppressed
-        Boxes that exceeded the thresholds when they were made; or, where single samples are
-        suppressed, those (of people or of crowds) that were left out of a merge.
+    k, variant, reshape, max_metres, max_minutes, suppress, stretch
+        As for :func:`incrowd.glove`.
+
+    Raises
+    ------
+    ArgumentError
+        If a setting makes no sense, whatever the data.
+
+    References
+    ----------
+    "Hiding mobile traffic fingerprints with GLOVE" (2015), and its second edition (2021).
+
+    Examples
+    --------
+    >>> import incrowd
+    >>> city = incrowd.synthesize("city", users=60, seed=7)
+    >>> release = incrowd.Glove(k=2).protect(city)
+    >>> int(release.trajectories.crowd.min()), release.guarantee
+    (2, 'k-anonymity')
     """
 
-    people_dropped: int
-    people_left_over: int
-    people_emptied: int
-    samples_dropped: int
-    samples_suppressed: int
-    boxes_suppressed: int
+    k: int = setting(
+        "How many people share each record, at least.", default=2, metavar="K", least=PAIR
+    )
+    variant: str = setting(
+        "strict: crowds stop at k, and fewer than k people may be dropped; "
+        "loose: they may grow, and nobody is.",
+        default="strict",
+        choices=VARIANTS,
+    )
+    reshape: str = setting(
+        "Where samples overlap in time. split: cut them, as in the papers; "
+        "union: join them, so that every box was seen; none: leave them.",
+        default="split",
+        choices=RESHAPES,
+    )
+    max_metres: float | None = setting(
+        "Suppress samples wider or higher than this; the papers use 15000.",
+        "--max-metres",
+        "--max-space",
+        default=None,
+        metavar="M",
+        above=0,
+    )
+    max_minutes: float | None = setting(
+        "Suppress samples longer than this; the papers use 360.",
+        "--max-minutes",
+        "--max-time",
+        default=None,
+        metavar="MIN",
+        above=0,
+    )
+    suppress: str = setting(
+        "What --max-metres and --max-minutes drop. boxes: merged samples that are larger; "
+        "samples: only those that are stretched by more, so that more is left, and larger.",
+        default="boxes",
+        choices=SUPPRESSED,
+    )
+    stretch: "Stretch | None" = None
 
+    method: ClassVar[str] = METHOD
+    paper: ClassVar[str] = "GLOVE, 2015 and 2021"
+    summary: ClassVar[str] = "hide everybody in a crowd of k"
+    guarantee: ClassVar[str] = GUARANTEE
+    long_running: ClassVar[bool] = True
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Release:
-    """What GLOVE made of a dataset.
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", whole("k", self.k, PAIR))
+        _check_words(self.variant, self.reshape, self.suppress)
+        for name in ("max_metres", "max_minutes"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, checked(value, name))
+        if self.suppress != "boxes" and self.max_metres is None and self.max_minutes is None:
+            raise ArgumentError(f"suppress={self.suppress!r} needs max_metres or max_minutes")
 
-    Attributes
-    ----------
-    trajectories
-        What is to be published; the crowd says for how many people each one stands.
-    assignment
-        For every person (user) the index of the trajectory that stands for her; null if dropped.
-    merges
-        Older, younger and cost of each merge, in order. Indices count people of the input first,
-        then merges.
-    losses
-        What was lost.
-    settings
-        What was asked for, in plain values, as the manifest of a release has them.
-    """
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What was asked for, thresholds in metres and minutes."""
+        names = ("k", "variant", "reshape", "max_metres", "max_minutes", "suppress")
+        return {name: getattr(self, name) for name in names}
 
-    trajectories: Trajectories
-    assignment: pl.DataFrame
-    merges: pl.DataFrame
-    losses: Losses
-    settings: dict[str, Any]
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """What it protects against."""
+        return promises_of(self.settings)
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What it does not protect against."""
+        return limits_of(self.settings)
+
+    @property
+    def explanation(self) -> tuple[str, ...]:
+        """What it does to the data, in plain sentences."""
+        return explanation_of(self.settings)
+
+    def advice(self, data: "Trajectories") -> tuple[str, ...]:
+        """Return how thresholds are rounded to the grid, and that a large k costs much."""
+        large = f"k = {self.k:,} is large; expect wide and long samples, and few crowds"
+        notes = [large] if self.k > MANY else []
+        for name in ("max_metres", "max_minutes"):
+            value = getattr(self, name)
+            notes += [] if value is None else [_in_units(name, value, data.frame)[1]]
+        return tuple(note for note in notes if note)
+
+    def protect(
+        self,
+        data: "Trajectories",
+        *,
+        threads: int | None = None,
+        memory: str | int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> "Release":
+        """Apply it to a dataset; see :func:`incrowd.glove`."""
+        return glove(
+            data,
+            self.k,
+            variant=self.variant,
+            reshape=self.reshape,
+            max_metres=self.max_metres,
+            max_minutes=self.max_minutes,
+            suppress=self.suppress,
+            stretch=self.stretch,
+            threads=threads,
+            memory=memory,
+            checkpoint=checkpoint,
+            progress=progress,
+        )
 
 
 def glove(
-    data: Trajectories,
+    data: "Trajectories",
     k: int = 2,
     *,
     variant: str = "strict",
     reshape: str = "split",
+    max_metres: float | None = None,
+    max_minutes: float | None = None,
     max_space: int | None = None,
     max_time: int | None = None,
     suppress: str = "boxes",
-    stretch: Stretch | None = None,
+    stretch: "Stretch | None" = None,
     threads: int | None = None,
     block: int | None = None,
     bounds: bool = True,
     memory: str | int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
-) -> Release:
+) -> "Release":
     """Hide every person in a crowd of at least k.
 
     Parameters
@@ -140,9 +237,11 @@ def glove(
     reshape
         What is done where merged samples overlap in time. ``"split"``: time is cut at every start
         and end, as in the papers. ``"union"``: overlapping samples become one. ``"none"``.
+    max_metres, max_minutes
+        Suppression: merged samples wider than this, or longer, are dropped. They are taken as
+        whole cells and slots of the grid, rounded down. The papers use 15,000 m and 360 min.
     max_space, max_time
-        Suppression: merged samples wider than this many cells, or longer than this many slots,
-        are dropped. The papers use 150 and 360 (15 km, 6 h).
+        The same in cells and slots of the grid. Deprecated: write `max_metres`, `max_minutes`.
     suppress
         ``"boxes"``: what is dropped is the merged sample, with all that was merged into it; none
         is larger than the thresholds before overlaps are reshaped. ``"samples"``: only those
@@ -170,11 +269,27 @@ def glove(
     >>> int(release.trajectories.crowd.min()), release.losses.people_dropped
     (2, 0)
     """
-    rules = _check(Trajectories.of(data), k, variant, reshape, max_space, max_time, suppress)
-    stretch = Stretch.of(stretch)
+    from incrowd._parallel import cores
+    from incrowd.data._trajectories import Trajectories
+    from incrowd.measure._stretch.batch_bounds import CHUNK
+    from incrowd.measure._stretch.definition import Stretch
+    from incrowd.measure._stretch.index import scale_for
     from incrowd.protect._glove.checkpoint import Journal
     from incrowd.protect._glove.engine import Run
+    from incrowd.protect._glove.release import release_of
 
+    data = Trajectories.of(data)
+    for old, value, new in (
+        ("max_space", max_space, "max_metres"),
+        ("max_time", max_time, "max_minutes"),
+    ):
+        if value is not None:
+            said = f"{old} is deprecated; use {new} instead"
+            warnings.warn(said, IncrowdDeprecationWarning, stacklevel=2)
+    max_space = _threshold("max_space", max_space, "max_metres", max_metres, data.frame)
+    max_time = _threshold("max_time", max_time, "max_minutes", max_minutes, data.frame)
+    rules = _check(data, k, variant, reshape, max_space, max_time, suppress)
+    stretch = Stretch.of(stretch)
     settings = {
         "k": rules.k,
         "variant": variant,
@@ -195,7 +310,7 @@ def glove(
             rules,
             scale,
             threads=cores(threads),
-            block=LANES if block is None else whole("block", block, 1),
+            block=CHUNK if block is None else whole("block", block, 1),
             bounds=bounds,
             **sizes,
         )
@@ -207,7 +322,7 @@ def glove(
         if journal:
             journal.close()
     run.finish(lambda done, total: tell("Finishing", done, total))
-    return _release(data, run, settings)
+    return release_of(data, run, settings)
 
 
 def _silent(stage: str, done: int, total: int) -> None:
@@ -218,7 +333,7 @@ def _merge(run: "Run", journal: "Journal | None", tell: Callable[[str, int, int]
     """Merge until nothing is left to be merged, and note it now and then."""
     noted, last, log = run.merges, time.monotonic(), run.log
     # So many merges leave nothing but crowds of k.
-    expected = max(1, run.world.people - run.world.people // run.rules.k)
+    expected = max(1, run.index.people - run.index.people // run.rules.k)
     more = True
     while more:
         try:
@@ -236,13 +351,14 @@ def _merge(run: "Run", journal: "Journal | None", tell: Callable[[str, int, int]
     tell("Merging", expected, expected)
 
 
-def fit(data: Trajectories, memory: str | int | None, *, crowds: bool) -> dict[str, int]:
+def fit(data: "Trajectories", memory: str | int | None, *, crowds: bool) -> dict[str, int]:
     """Choose how fine bounds are, and how long lists, within the memory; refuse too little.
 
     `crowds` tells that what was merged is merged again.
     """
     from incrowd._memory import Memory
-    from incrowd.measure._stretch.partition import BINS, REGIONS, ZONES
+    from incrowd.measure._stretch.batch_bounds import CHUNK, TILE_CHUNKS, TILE_WIDTH
+    from incrowd.measure._stretch.partition import BINS, CORNER_REGIONS, REGIONS
     from incrowd.protect._glove.engine import lists_for
 
     people, samples = len(data), data.samples
@@ -250,11 +366,11 @@ def fit(data: Trajectories, memory: str | int | None, *, crowds: bool) -> dict[s
     merged = 54 * samples // 2 if crowds else 0  # otherwise it is done at the end
     for part in (1, 2, 4, 8, 16):
         listed = max(FEWEST, lists_for(people) // part)
-        sizes = {"zones": ZONES // part, "bins": BINS // part, "listed": listed}
-        sizes["regions"] = REGIONS // part if crowds else 0
-        rows = people * (sizes["zones"] + sizes["bins"])
-        rows += rows * WIDTH // (STRIPE * LANES)  # one by one, and side by side
-        rows += people * 5 * sizes["regions"]  # of corners
+        sizes = {"regions": REGIONS // part, "bins": BINS // part, "listed": listed}
+        sizes["corner_regions"] = CORNER_REGIONS // part if crowds else 0
+        rows = people * (sizes["regions"] + sizes["bins"])
+        rows += rows * TILE_WIDTH // (TILE_CHUNKS * CHUNK)  # one by one, and side by side
+        rows += people * 5 * sizes["corner_regions"]
         # Codes of places while the map is drawn, boxes and orders at the end.
         work = max(24 * samples, rows + 12 * listed * people + merged + 20 * samples)
         need = PROGRAM + 32 * samples + work
@@ -266,28 +382,63 @@ def fit(data: Trajectories, memory: str | int | None, *, crowds: bool) -> dict[s
     )
 
 
+def _check_words(variant: str, reshape: str, suppress: str) -> None:
+    """Refuse words that are none of those that are known."""
+    for name, value, known in (
+        ("variant", variant, VARIANTS),
+        ("reshape", reshape, RESHAPES),
+        ("suppress", suppress, SUPPRESSED),
+    ):
+        if value not in known:
+            raise ArgumentError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+
+
+def _threshold(
+    old: str, number: int | None, new: str, value: float | None, frame: "Frame"
+) -> int | None:
+    """Return a threshold in cells or slots, given in these or in metres or minutes."""
+    if value is None:
+        return number
+    if number is not None:
+        raise ArgumentError(f"{new} and {old} are two ways to say the same; give {new} only")
+    return _in_units(new, value, frame)[0]
+
+
+def _in_units(name: str, value: float, frame: "Frame") -> tuple[int, str]:
+    """Return a threshold in whole cells or slots, rounded down; and a note if it was rounded."""
+    unit, short, what = (
+        (frame.cell, "m", "cell") if name == "max_metres" else (frame.slot / 60, "min", "slot")
+    )
+    value = checked(value, name)
+    number = min(math.floor(value / unit + 1e-9), WIDEST)
+    if number < 1:
+        raise ArgumentError(
+            f"{name} must be at least one {what} of the grid ({unit:g} {short}), not "
+            f"{value:g} {short}"
+        )
+    if math.isclose(number * unit, value) or number == WIDEST:
+        return number, ""
+    taken = f"{number * unit:g} {short} ({number:,} {what}s of the grid)"
+    return number, f"{name} is rounded down to {taken}"
+
+
 def _check(
-    data: Trajectories,
+    data: "Trajectories",
     k: int,
     variant: str,
     reshape: str,
     max_space: int | None,
     max_time: int | None,
     suppress: str,
-) -> Any:
-    """Refuse what makes no sense before any work is done."""
+) -> "Rules":
+    """Return the rules of the run; refuse what makes no sense before any work is done."""
     from incrowd.protect._glove.greedy import Rules
     from incrowd.protect._glove.merge import ANY
 
     k = whole("k", k, PAIR)
-    if variant not in VARIANTS:
-        raise ArgumentError(f"the variant must be one of {VARIANTS}, not {variant!r}")
-    if reshape not in RESHAPES:
-        raise ArgumentError(f"reshape must be one of {RESHAPES}, not {reshape!r}")
-    if suppress not in SUPPRESSED:
-        raise ArgumentError(f"suppress must be one of {SUPPRESSED}, not {suppress!r}")
+    _check_words(variant, reshape, suppress)
     if suppress != "boxes" and max_space is None and max_time is None:
-        raise ArgumentError(f"to suppress {suppress}, give max_space or max_time")
+        raise ArgumentError(f"suppress={suppress!r} needs max_metres or max_minutes")
     for name, value in (("max_space", max_space), ("max_time", max_time)):
         if value is not None:
             whole(name, value, 1, why=": it is in cells or slots, and no sample is smaller")
@@ -303,108 +454,3 @@ def _check(
         ANY if max_time is None else min(ANY, int(max_time)),
         suppress == "samples",
     )
-
-
-def _release(data: Trajectories, run: "Run", settings: dict[str, Any]) -> Release:
-    """Collect what is left at the end, and count what is not."""
-    people, merges, k = len(data), run.merges, run.rules.k
-    nodes, log = run.nodes, run.log
-    parent = np.full(people + merges, -1, np.int64)
-    younger = np.arange(people, people + merges)
-    parent[log.older[:merges]] = younger
-    parent[log.younger[:merges]] = younger
-    last = people + merges
-    start, end = nodes.start[:last], nodes.end[:last]
-    crowd = nodes.crowd[:last]
-    final = parent < 0
-    published = np.flatnonzero(final & (crowd >= k) & (end > start))
-    root = np.arange(last)
-    for node in range(last - 1, -1, -1):
-        if parent[node] >= 0:
-            root[node] = root[parent[node]]
-    index = np.full(last, -1, np.int64)
-    index[published] = np.arange(len(published))
-    place = index[root[:people]]
-    empty = end[root[:people]] == start[root[:people]]
-    dropped = place < 0
-    columns, offsets = _collect(published, start, end, data, run)
-    trajectories = Trajectories(
-        columns, offsets, data.frame, crowd=crowd[published].astype(np.int32)
-    )
-    losses = Losses(
-        people_dropped=int(data.crowd[dropped].sum()),
-        people_left_over=int(data.crowd[dropped & ~empty].sum()),
-        people_emptied=int(data.crowd[dropped & empty].sum()),
-        samples_dropped=int(data.lengths()[dropped].sum()),
-        samples_suppressed=int(_uncovered(data.columns, data.offsets, place, columns, offsets)),
-        boxes_suppressed=int(log.counts[3]),
-    )
-    assigned = pl.Series("trajectory", place.astype(np.int32))
-    assignment = pl.DataFrame([data.people.alias("user"), assigned]).with_columns(
-        pl.when(pl.col("trajectory") >= 0).then(pl.col("trajectory"))
-    )
-    table = pl.DataFrame(
-        {
-            "older": log.older[:merges],
-            "younger": log.younger[:merges],
-            "cost": log.numerator[:merges] / np.maximum(log.denominator[:merges], 1),
-        }
-    )
-    return Release(trajectories, assignment, table, losses, settings)
-
-
-def _collect(
-    published: NDArray[np.int64],
-    start: NDArray[np.int64],
-    end: NDArray[np.int64],
-    data: Trajectories,
-    run: "Run",
-) -> tuple[tuple[NDArray[np.int32], ...], NDArray[np.int64]]:
-    """Lay the samples of what is published one behind the other."""
-    lengths = (end - start)[published]
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    base = data.samples
-    own = published < len(data)
-    row = np.repeat(start[published] - offsets[:-1], lengths) + np.arange(offsets[-1])
-    mine = np.repeat(own, lengths)
-    columns = []
-    for old, new in zip(data.columns, run.arena[:6], strict=True):
-        column = np.empty(len(row), np.int32)
-        column[mine], column[~mine] = old[row[mine]], new[row[~mine] - base]
-        columns.append(column)
-    return tuple(columns), offsets
-
-
-@kernel
-def _uncovered(
-    samples: tuple[NDArray[np.int32], ...],
-    offsets: NDArray[np.int64],
-    place: NDArray[np.int64],
-    boxes: tuple[NDArray[np.int32], ...],
-    bounds: NDArray[np.int64],
-) -> int:
-    """Count the samples that lie in none of the boxes that are published for their people."""
-    x0, x1, y0, y1, t0, t1 = samples
-    bx0, bx1, by0, by1, bt0, bt1 = boxes
-    count = 0
-    for person in range(len(place)):
-        if place[person] < 0:
-            continue
-        first, last = bounds[place[person]], bounds[place[person] + 1]
-        for i in range(offsets[person], offsets[person + 1]):
-            at, moved = t0[i], True
-            while moved and at < t1[i]:
-                moved = False
-                for j in range(first, last):
-                    if bt0[j] > at:
-                        break
-                    if (
-                        at < bt1[j]
-                        and bx0[j] <= x0[i]
-                        and x1[i] <= bx1[j]
-                        and by0[j] <= y0[i]
-                        and y1[i] <= by1[j]
-                    ):
-                        at, moved = bt1[j], True
-            count += at < t1[i]
-    return count

@@ -1,4 +1,18 @@
-"""A run of GLOVE: it lays the input out, searches when a search is due, and makes room."""
+"""A run of GLOVE: who calls whom when.
+
+::
+
+    Run.start       every person searches for her cheapest pair
+    Run.go_on       run_until_event (the loop of Algorithm 1, see `greedy`), and whatever it needs:
+                      NEED_SEARCH        _search, of those who are due and some who will be soon
+                      NEED_EXACT_COSTS   _resolve_bounds, of those who are due and will be soon
+                      NEED_MEMORY        _make_space
+    Run.finish      merges that nobody waited for, on all threads
+    Run.repeat      instead of the first part: the merges of a checkpoint, without searching
+
+None of it decides anything: which searches are done together, on how many threads and how far
+ahead, only changes how long it takes.
+"""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -9,42 +23,42 @@ from numpy.typing import NDArray
 
 from incrowd._numba import kernel
 from incrowd._parallel import on_threads
-from incrowd.measure._stretch.batch_bounds import LANES, STRIPES
-from incrowd.measure._stretch.box_bounds import MARKS
-from incrowd.measure._stretch.candidates import OLDER, SHORTER, Share
+from incrowd.measure._stretch.batch_bounds import CHUNK, TILES
+from incrowd.measure._stretch.box_bounds import CODES
+from incrowd.measure._stretch.candidates import OLDER, SHORTER, WorkerPart
 from incrowd.measure._stretch.effort import Boxes, Scale
-from incrowd.measure._stretch.index import lay_out, read_only
-from incrowd.measure._stretch.lower_bounds import Features, Slots
-from incrowd.measure._stretch.partition import BINS, ZONES
-from incrowd.measure._stretch.search import Found, search, unite
+from incrowd.measure._stretch.index import build_index, read_only
+from incrowd.measure._stretch.lower_bounds import ActiveClusters, Features
+from incrowd.measure._stretch.partition import BINS, REGIONS
+from incrowd.measure._stretch.search import NearestNeighbours, combine_parts, search
 from incrowd.protect._glove.greedy import (
-    COSTS,
+    DEFERRED,
     DONE,
     FEATURES,
-    LATER,
     MERGES,
-    ROOM,
-    SEARCH,
+    NEED_EXACT_COSTS,
+    NEED_MEMORY,
+    NEED_SEARCH,
     SUPPRESSED,
     USED,
     Log,
     Rules,
-    advance,
-    join_later,
+    merge_deferred,
+    reactivate,
     replay,
-    reseat,
+    run_until_event,
 )
 from incrowd.protect._glove.nearest_queue import (
     BOUND,
     UNKNOWN,
+    NearestQueue,
     Nodes,
-    Standings,
-    enter,
-    plant,
-    rank,
+    build,
+    compact,
+    insert,
     refresh,
-    settle,
-    squeeze,
+    resolve_bounds,
+    sift_up_all,
 )
 
 if TYPE_CHECKING:
@@ -67,7 +81,7 @@ TOGETHER = 256
 AHEAD, SOON = 1.5, 1.02
 """How much dearer than the last merge those may be whom a merge searches for, and who is due."""
 SPARSE = 0.7
-"""Where fewer of the slots are in use, they are moved together."""
+"""Where fewer of the entries for clusters are in use, they are moved together."""
 
 
 class Run:
@@ -80,27 +94,27 @@ class Run:
         scale: Scale,
         *,
         threads: int,
-        block: int = LANES,
+        block: int = CHUNK,
         listed: int | None = None,
         bounds: bool = True,
-        zones: int = ZONES,
+        regions: int = REGIONS,
         bins: int = BINS,
-        regions: int = 0,
+        corner_regions: int = 0,
     ) -> None:
         self.rules, self.threads, self.block = rules, threads, block
         self.listed = listed or lists_for(len(data))
-        self.world = lay_out(
+        self.index = build_index(
             data,
             scale,
             threads=threads,
             k=rules.k,
             frozen=not rules.loose,
             bounds=bounds,
-            zones=zones,
-            bins=bins,
             regions=regions,
+            bins=bins,
+            corner_regions=corner_regions,
         )
-        n, size = len(data), len(self.world.slots.node)
+        n, size = len(data), len(self.index.clusters.node)
         self.nodes = Nodes(
             np.full(2 * n, -1, np.int64), *(np.zeros(2 * n, np.int64) for _ in range(3))
         )
@@ -109,14 +123,14 @@ class Run:
         numbers: list[Any] = [np.zeros(n, np.int32) for _ in range(2)]
         numbers += [np.zeros(n, np.int64) for _ in range(2)]
         self.log = Log._make([*numbers, np.zeros(4, np.int64)])
-        self.features = self.world.features
-        self.log.counts[FEATURES] = len(self.features.zone)
+        self.features = self.index.features
+        self.log.counts[FEATURES] = len(self.features.region)
         self.arena = _arena(0)
-        self._squeezed, self._look, self._warm = 0, 0, False
+        self._compacted, self._next_check, self._warm = 0, 0, False
         self._pool = ThreadPoolExecutor(max(1, threads - 1))
-        self.standings = _standings(size, self.listed)
-        alive = np.flatnonzero(self.world.slots.node >= 0)
-        self.nodes.slot[self.world.slots.node[alive]] = alive
+        self.queue = _empty_queue(size, self.listed)
+        alive = np.flatnonzero(self.index.clusters.node >= 0)
+        self.nodes.cluster[self.index.clusters.node[alive]] = alive
 
     def repeat(self, records: NDArray[Any]) -> None:
         """Do again what a journal says was done."""
@@ -124,26 +138,27 @@ class Run:
         self.log.numerator[: len(records)] = records["top"]
         self.log.denominator[: len(records)] = records["bottom"]
         while (
-            replay(older, younger, self.world, self.rules, self.arena, self.nodes, self.log) == ROOM
+            replay(older, younger, self.index, self.rules, self.arena, self.nodes, self.log)
+            == NEED_MEMORY
         ):
-            self._make_room()
-        seats = np.full(len(self.nodes.slot), -1, np.int64)
-        slots = self.world.slots
-        alive = np.flatnonzero(slots.node >= 0)
-        seats[slots.node[alive]] = alive
+            self._make_space()
+        cluster_of = np.full(len(self.nodes.cluster), -1, np.int64)
+        clusters = self.index.clusters
+        alive = np.flatnonzero(clusters.node >= 0)
+        cluster_of[clusters.node[alive]] = alive
         while (
-            reseat(
-                seats,
-                self.world,
+            reactivate(
+                cluster_of,
+                self.index,
                 self.rules,
                 self.features,
                 self.nodes,
-                self.standings,
+                self.queue,
                 self.log,
             )
-            == ROOM
+            == NEED_MEMORY
         ):
-            self._make_room()
+            self._make_space()
 
     @property
     def merges(self) -> int:
@@ -152,42 +167,42 @@ class Run:
 
     def start(self, progress: Callable[[int, int], None]) -> None:
         """Let everybody search."""
-        alive = np.flatnonzero(self.world.slots.node >= 0)
-        plant(self.world.slots, self.standings)
+        alive = np.flatnonzero(self.index.clusters.node >= 0)
+        build(self.index.clusters, self.queue)
         self._search(alive, progress)
         # Compiled here, where an interruption ends it.
-        settle(alive[:0], 0.0, self.world, self.nodes, self.standings)
+        resolve_bounds(alive[:0], 0.0, self.index, self.nodes, self.queue)
 
     def go_on(self, merges: int) -> bool:
         """Merge until so many merges are done; False if nothing is left to be merged."""
         while True:
-            why = advance(
+            why = run_until_event(
                 merges,
-                self.world,
+                self.index,
                 self.rules,
                 self.arena,
                 self.features,
                 self.nodes,
-                self.standings,
+                self.queue,
                 self.log,
             )
-            if why == SEARCH:
+            if why == NEED_SEARCH:
                 self._search(self._due(), None)
-            elif why == COSTS:
-                self._settle()
-            elif why == ROOM:
-                self._make_room()
+            elif why == NEED_EXACT_COSTS:
+                self._resolve_bounds()
+            elif why == NEED_MEMORY:
+                self._make_space()
             else:
                 return why != DONE
 
     def finish(self, progress: Callable[[int, int], None] | None = None) -> None:
         """Do the merges that were put off, on all threads."""
-        people, nodes, log = self.world.people, self.nodes, self.log
-        later = people + np.flatnonzero(nodes.start[people : people + self.merges] == LATER)
-        self._make_room()
-        blocks = [later[i : i + LANES] for i in range(0, len(later), LANES)]
-        work = lambda which: (which, join_later(which, self.world, self.rules, nodes, log))  # noqa: E731
-        base, done = len(self.world.base.t0), 0
+        people, nodes, log = self.index.people, self.nodes, self.log
+        deferred = people + np.flatnonzero(nodes.start[people : people + self.merges] == DEFERRED)
+        self._make_space()
+        blocks = [deferred[i : i + CHUNK] for i in range(0, len(deferred), CHUNK)]
+        work = lambda which: (which, merge_deferred(which, self.index, self.rules, nodes, log))  # noqa: E731
+        base, done = len(self.index.base.t0), 0
         parts, used = [], int(log.counts[USED])
         for which, (boxes, lengths, lost) in on_threads(self.threads, work, blocks):
             total = int(lengths.sum())
@@ -198,130 +213,137 @@ class Run:
             log.counts[SUPPRESSED] += lost
             done += len(which)
             if progress:
-                progress(done, len(later))
+                progress(done, len(deferred))
         before = [column[: log.counts[USED]] for column in self.arena]
         columns = [np.concatenate(pieces) for pieces in zip(before[:6], *parts, strict=False)]
         self.arena = Boxes._make([*columns, *before[6:]])
         log.counts[USED] = used
 
     def _due(self) -> NDArray[np.int64]:
-        """Give the slots that have to search now, and some that will have to soon."""
-        size = len(self.world.slots.node)
-        # One slot is freed at least by every merge since the last time.
-        if self.merges >= self._look and self.merges - self._squeezed > (1 - SPARSE) * size / 2:
-            self._look = self.merges + LANES
-            if np.count_nonzero(self.world.slots.node >= 0) < SPARSE * size:
-                self._squeeze()
-        standings = self.standings
-        top = standings.tree[1]
-        if standings.key[top] < 0:
+        """Give the clusters that have to search now, and some that will have to soon."""
+        size = len(self.index.clusters.node)
+        # Every merge since the last time has freed one entry at least.
+        if (
+            self.merges >= self._next_check
+            and self.merges - self._compacted > (1 - SPARSE) * size / 2
+        ):
+            self._next_check = self.merges + CHUNK
+            if np.count_nonzero(self.index.clusters.node >= 0) < SPARSE * size:
+                self._compact()
+        queue = self.queue
+        top = queue.tree[1]
+        if queue.key[top] < 0:
             return np.array([top])  # a fresh merge: nothing can be done before
-        refresh(self.world, self.nodes, standings)
-        waiting = np.flatnonzero(standings.kind == UNKNOWN)
-        waiting = waiting[standings.key[waiting] <= SOON * self._now()]
-        soon = np.argsort(standings.key[waiting], kind="stable")[:TOGETHER]
+        refresh(self.index, self.nodes, queue)
+        waiting = np.flatnonzero(queue.kind == UNKNOWN)
+        waiting = waiting[queue.key[waiting] <= SOON * self._now()]
+        soon = np.argsort(queue.key[waiting], kind="stable")[:TOGETHER]
         return np.sort(waiting[soon])
 
-    def _settle(self) -> None:
+    def _resolve_bounds(self) -> None:
         """Compute the costs that are due, and those that will be soon, on all threads."""
-        world, nodes, standings, most = self.world, self.nodes, self.standings, SOON * self._now()
-        refresh(world, nodes, standings)
-        which = np.flatnonzero((standings.kind == BOUND) & (standings.key <= most))
-        shares = [which[part :: self.threads] for part in range(min(self.threads, len(which)))]
+        index, nodes, queue, most = self.index, self.nodes, self.queue, SOON * self._now()
+        refresh(index, nodes, queue)
+        which = np.flatnonzero((queue.kind == BOUND) & (queue.key <= most))
+        portions = [which[part :: self.threads] for part in range(min(self.threads, len(which)))]
         others = [
-            self._pool.submit(settle, share.copy(), most, world, nodes, standings)
-            for share in shares[1:]
+            self._pool.submit(resolve_bounds, portion.copy(), most, index, nodes, queue)
+            for portion in portions[1:]
         ]
-        settle(shares[0].copy(), most, world, nodes, standings)
+        resolve_bounds(portions[0].copy(), most, index, nodes, queue)
         for other in others:
             other.result()
-        rank(which, world.slots, standings)
+        sift_up_all(which, index.clusters, queue)
 
     def _now(self) -> float:
         """Give what the cheapest pair costs about now."""
-        standings, last = self.standings, self.merges - 1
-        now = float(standings.key[standings.tree[1]])
+        queue, last = self.queue, self.merges - 1
+        now = float(queue.key[queue.tree[1]])
         if last >= 0:
             now = max(now, self.log.numerator[last] / self.log.denominator[last])
         return now
 
-    def _squeeze(self) -> None:
-        """Move everybody together, so that no search goes through slots that are free."""
-        world, standings, self._squeezed = self.world, self.standings, self.merges
-        alive = squeeze(world, self.nodes, standings)
-        size = max(1, -(-alive // LANES)) * LANES
-        slots = Slots._make(column[:size] for column in world.slots)
-        fresh = _standings(size, 0)
-        pairs: list[tuple[Any, Any]] = list(zip(fresh[:5], standings[:5], strict=True))
+    def _compact(self) -> None:
+        """Move all clusters together, so that no search goes through free entries."""
+        index, queue, self._compacted = self.index, self.queue, self.merges
+        alive = compact(index, self.nodes, queue)
+        size = max(1, -(-alive // CHUNK)) * CHUNK
+        clusters = ActiveClusters._make(column[:size] for column in index.clusters)
+        fresh = _empty_queue(size, 0)
+        pairs: list[tuple[Any, Any]] = list(zip(fresh[:5], queue[:5], strict=True))
         for new, old in pairs:
             new[:alive] = old[:alive]
-        lists = [column[:size] for column in standings[6:]]
-        self.standings = Standings._make([*fresh[:6], *lists])
-        highs = -(-size // (LANES * LANES))
-        self.world = world._replace(
-            slots=slots,
-            table=world.table[: STRIPES * highs],
-            clock=world.clock[: STRIPES * highs],
-            tops=world.tops[:highs],
-            rows=world.rows[:size],
-            corners=world.corners[:size],
+        lists = [column[:size] for column in queue[6:]]
+        self.queue = NearestQueue._make([*fresh[:6], *lists])
+        groups = -(-size // (CHUNK * CHUNK))
+        self.index = index._replace(
+            clusters=clusters,
+            space_table=index.space_table[: TILES * groups],
+            time_table=index.time_table[: TILES * groups],
+            chunk_minima=index.chunk_minima[:groups],
+            distance_rows=index.distance_rows[:size],
+            corner_rows=index.corner_rows[:size],
         )
-        plant(slots, self.standings)
+        build(clusters, self.queue)
 
     def _search(
-        self, slots: NDArray[np.int64], progress: Callable[[int, int], None] | None
+        self, clusters: NDArray[np.int64], progress: Callable[[int, int], None] | None
     ) -> None:
-        """Search from some slots, and take in what was found."""
-        world = self.world
-        people = world.slots.node[slots] < world.people
+        """Search from some clusters, and take in what was found."""
+        index = self.index
+        people = index.clusters.node[clusters] < index.people
         done = 0
         most = {SHORTER: np.inf, OLDER: AHEAD * self._now() + 0.001}
         if most[OLDER] >= 1:
             most[OLDER] = np.inf
-        for scope, who in ((SHORTER, slots[people]), (OLDER, slots[~people])):
+        for scope, who in ((SHORTER, clusters[people]), (OLDER, clusters[~people])):
             # With a limit, all threads share a block; without one, each has its own.
             parts = self.threads if most[scope] < np.inf else 1
             block = max(1, min(self.block, -(-len(who) * parts // self.threads)))
             blocks = [who[i : i + block] for i in range(0, len(who), block)]
             work = lambda queries, scope=scope, parts=parts: (  # noqa: E731
                 queries,
-                self._found(queries, scope, most[scope], parts),
+                self._search_block(queries, scope, most[scope], parts),
             )
             for queries, found in on_threads(self.threads // parts, work, blocks, self._warm):
-                enter(queries, found, world.slots, self.standings)
+                insert(queries, found, index.clusters, self.queue)
                 done += len(queries)
                 if progress:
-                    progress(done, len(slots))
+                    progress(done, len(clusters))
         self._warm = True
 
-    def _found(self, queries: NDArray[np.int64], scope: int, most: float, parts: int) -> Found:
-        """Search from some slots, in parts, each on a thread of its own."""
+    def _search_block(
+        self, queries: NDArray[np.int64], scope: int, most: float, parts: int
+    ) -> NearestNeighbours:
+        """Search from some clusters, in parts, each on a thread of its own."""
         best = np.full(len(queries), np.inf)
 
-        def work(part: int) -> Found:
-            share = Share(part, parts, best)
+        def work(part: int) -> NearestNeighbours:
+            worker = WorkerPart(part, parts, best)
             slack, near = SLACK[scope], 1
-            return search(queries, scope, near, self.listed, slack, most, share, self.world)
+            return search(queries, scope, near, self.listed, slack, most, worker, self.index)
 
         others = [self._pool.submit(work, part) for part in range(1, parts)]
         found = work(0)
         for other in others:
-            unite(found, other.result())
+            combine_parts(found, other.result())
         return found
 
-    def _make_room(self) -> None:
-        """Move everything that is still needed together, and make the rest larger if need be."""
-        counts, nodes, world = self.log.counts, self.nodes, self.world
-        last = world.people + counts[MERGES]
-        gone = np.zeros(len(nodes.slot), np.bool_)
-        done = nodes.start[world.people : last] != LATER
+    def _make_space(self) -> None:
+        """Move together what is still needed, and take more memory if that is not enough."""
+        counts, nodes, index = self.log.counts, self.nodes, self.index
+        last = index.people + counts[MERGES]
+        gone = np.zeros(len(nodes.cluster), np.bool_)
+        done = nodes.start[index.people : last] != DEFERRED
         gone[self.log.older[: counts[MERGES]][done]] = True
         gone[self.log.younger[: counts[MERGES]][done]] = True
-        gone[world.people : last] |= ~done
-        base = len(world.base.t0)
-        marks = world.marks
-        counts[USED] = _pack(world.people, last, base, gone, nodes, world.slots, self.arena, marks)
-        longest = int((world.slots.end - world.slots.start).max())
+        gone[index.people : last] |= ~done
+        base = len(index.base.t0)
+        corner_codes = index.corner_codes
+        counts[USED] = _pack(
+            index.people, last, base, gone, nodes, index.clusters, self.arena, corner_codes
+        )
+        longest = int((index.clusters.end - index.clusters.start).max())
         need = int(counts[USED]) + max(1 << 16, 8 * longest)
         if need > 0.8 * len(self.arena.t0):
             larger = _arena(need * 3 // 2)
@@ -329,12 +351,12 @@ class Run:
             for new, old in columns:
                 new[: counts[USED]] = old[: counts[USED]]
             self.arena = larger
-            if len(world.corners):
-                marks = np.empty((len(larger.t0), MARKS), np.uint16)
-                marks[: counts[USED]] = world.marks[: counts[USED]]
-        self.features, counts[FEATURES] = _pack_features(world.slots, self.features, 8 * longest)
-        self.world = world._replace(
-            merged=read_only(self.arena), features=self.features, marks=marks
+            if len(index.corner_rows):
+                corner_codes = np.empty((len(larger.t0), CODES), np.uint16)
+                corner_codes[: counts[USED]] = index.corner_codes[: counts[USED]]
+        self.features, counts[FEATURES] = _pack_features(index.clusters, self.features, 8 * longest)
+        self.index = index._replace(
+            merged=read_only(self.arena), features=self.features, corner_codes=corner_codes
         )
 
 
@@ -348,9 +370,9 @@ def _arena(size: int) -> Boxes:
     return Boxes._make([*sides, *(np.empty(size, np.uint16) for _ in range(2))])
 
 
-def _standings(size: int, listed: int) -> Standings:
+def _empty_queue(size: int, listed: int) -> NearestQueue:
     leaves = 1 << max(1, (size - 1).bit_length())
-    return Standings(
+    return NearestQueue(
         np.full(leaves, np.inf),
         np.zeros(leaves, np.uint8),
         np.full(leaves, -1, np.int64),
@@ -372,9 +394,9 @@ def _pack(
     base: int,
     gone: NDArray[np.bool_],
     nodes: Nodes,
-    slots: Slots,
+    clusters: ActiveClusters,
     arena: Boxes,
-    marks: NDArray[np.uint16],
+    corner_codes: NDArray[np.uint16],
 ) -> int:
     """Move the samples of merged trajectories that are still there to the front of the arena."""
     used = 0
@@ -386,38 +408,38 @@ def _pack(
             arena.x0[used], arena.x1[used] = arena.x0[i], arena.x1[i]
             arena.y0[used], arena.y1[used] = arena.y0[i], arena.y1[i]
             arena.t0[used], arena.t1[used] = arena.t0[i], arena.t1[i]
-            arena.reach[used], arena.zone[used] = arena.reach[i], arena.zone[i]
-            arena.bin[used] = arena.bin[i]
-            if len(marks):
-                marks[used] = marks[i]
+            arena.reach[used], arena.region[used] = arena.reach[i], arena.region[i]
+            arena.time_bin[used] = arena.time_bin[i]
+            if len(corner_codes):
+                corner_codes[used] = corner_codes[i]
             used += 1
         nodes.start[node], nodes.end[node] = base + used - (end - start), base + used
-        slot = nodes.slot[node]
-        if slot >= 0:
-            slots.start[slot], slots.end[slot] = nodes.start[node], nodes.end[node]
+        cluster = nodes.cluster[node]
+        if cluster >= 0:
+            clusters.start[cluster], clusters.end[cluster] = nodes.start[node], nodes.end[node]
     return used
 
 
 @kernel
-def _pack_features(slots: Slots, features: Features, more: int) -> tuple[Features, int]:
-    """Give the features of those who are there, with room for more."""
+def _pack_features(clusters: ActiveClusters, features: Features, more: int) -> tuple[Features, int]:
+    """Give the features of active clusters, with place for more."""
     total = 0
-    for slot in range(len(slots.node)):
-        if slots.node[slot] >= 0:
-            total += slots.features[slot]
-    room = total + total // 2 + (1 << 16) + more
-    zone, count = np.empty(room, np.uint16), np.empty(room, np.int32)
-    wide, used = np.empty(room, np.uint16), 0
-    for slot in range(len(slots.node)):
-        if slots.node[slot] < 0:
+    for cluster in range(len(clusters.node)):
+        if clusters.node[cluster] >= 0:
+            total += clusters.features[cluster]
+    capacity = total + total // 2 + (1 << 16) + more
+    region, count = np.empty(capacity, np.uint16), np.empty(capacity, np.int32)
+    wide, used = np.empty(capacity, np.uint16), 0
+    for cluster in range(len(clusters.node)):
+        if clusters.node[cluster] < 0:
             continue
-        at = slots.feature[slot]
-        slots.feature[slot] = used
-        for f in range(at, at + slots.features[slot]):
-            zone[used], count[used], wide[used] = (
-                features.zone[f],
+        at = clusters.feature[cluster]
+        clusters.feature[cluster] = used
+        for f in range(at, at + clusters.features[cluster]):
+            region[used], count[used], wide[used] = (
+                features.region[f],
                 features.count[f],
                 features.wide[f],
             )
             used += 1
-    return Features(zone, count, wide), used
+    return Features(region, count, wide), used

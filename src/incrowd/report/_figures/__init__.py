@@ -1,22 +1,18 @@
 """All charts of a report, in the order of the page."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from incrowd.report._figures.chart import CLASSES, LIGHT, Chart, solid
+from incrowd.report._figures.chart import Chart
 from incrowd.report._figures.exposure import exposure_charts
-from incrowd.report._figures.utility import left_charts
+from incrowd.report._figures.maps import map_charts
+from incrowd.report._figures.utility import utility_charts
+from incrowd.report._numbers import Numbers
 
 __all__ = [
-    "CLASSES",
-    "LIGHT",
     "Chart",
     "charts",
-    "solid",
 ]
 
 
-def charts(numbers: Mapping[str, Any]) -> list[Chart]:
-    """Give every chart for which there are numbers."""
-    found = [*exposure_charts(numbers), *left_charts(numbers)]
+def charts(numbers: Numbers) -> list[Chart]:
+    """Return every chart for which there are numbers."""
+    found = [*exposure_charts(numbers), *utility_charts(numbers), *map_charts(numbers)]
     return [chart for chart in found if chart is not None]

@@ -21,11 +21,11 @@ __all__ = [
     "THIRD",
     "Chart",
     "finish",
-    "metres",
     "minutes",
-    "percent",
+    "one",
     "solid",
     "values",
+    "with_fixed_width",
 ]
 
 
@@ -46,6 +46,8 @@ LIGHT = {
 }
 """The colours of the light page; the style sheet has the same."""
 WIDTH, HEIGHT = 640, 260
+HOUR, DAY = 60, 1_440
+"""In minutes."""
 CONFIG = {
     "background": "transparent",
     "font": "system-ui, sans-serif",
@@ -80,44 +82,52 @@ STROKE = alt.Legend(symbolType="stroke")
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One chart.
+    """One chart, of one drawing or of several that belong together.
 
     Attributes
     ----------
     name
         For files and links.
-    title, says
-        What it shows, and what is to be seen in it.
-    spec
-        In Vega-Lite.
-    head, rows
-        The same as a table, for those who do not see it.
     section
         Where it stands on the page.
+    title, says
+        What it shows, and what is to be seen in it.
+    drawings
+        Each in Vega-Lite, by a name of its own.
+    head, rows
+        The same as a table, for those who do not see it.
     """
 
     name: str
     section: str
     title: str
     says: str
-    spec: Mapping[str, Any]
+    drawings: Mapping[str, Mapping[str, Any]]
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    key: tuple[tuple[str, str], ...] = ()
 
-    def fixed(self) -> dict[str, Any]:
-        """Give the specification with a width of its own, for where there is no page."""
-        spec: dict[str, Any] = json.loads(json.dumps(self.spec))
-        if spec.get("width") == "container":
-            spec["width"] = WIDTH
-        return spec
-
-    def svg(self) -> str:
-        """Draw it, in the colours of the page's style."""
+    def svgs(self) -> dict[str, str]:
+        """Draw everything, in the colours of the page's style."""
         import vl_convert
 
-        drawn: str = vl_convert.vegalite_to_svg(self.fixed())
-        return drawn
+        return {
+            name: vl_convert.vegalite_to_svg(with_fixed_width(spec))
+            for name, spec in self.drawings.items()
+        }
+
+
+def one(name: str, section: str, title: str, says: str, spec: Mapping[str, Any],
+        head: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> Chart:  # fmt: skip
+    """Return a chart of one drawing, which has its name."""
+    return Chart(name, section, title, says, {name: spec}, head, rows)
+
+
+def with_fixed_width(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a specification with a width of its own, for where there is no page."""
+    fixed: dict[str, Any] = json.loads(json.dumps(spec))
+    if fixed.get("width") == "container":
+        fixed["width"] = WIDTH
+    return fixed
 
 
 def solid(text: str) -> str:
@@ -127,10 +137,12 @@ def solid(text: str) -> str:
     return text
 
 
-def finish(chart: Any, *, height: int | None = HEIGHT) -> dict[str, Any]:
-    """Give the specification of a chart, as wide as its place on the page."""
-    if height is not None:
-        chart = chart.properties(width="container", height=height)
+def finish(chart: Any, *, height: float = HEIGHT, width: float | None = None) -> dict[str, Any]:
+    """Return the specification of a chart: as wide as its place on the page, or of a width.
+
+    A drawing with a width of its own, such as a map, keeps its proportions when it is scaled.
+    """
+    chart = chart.properties(width="container" if width is None else width, height=height)
     # Checked against the schema by a test, and not for every reader: that takes longer than all.
     spec: dict[str, Any] = chart.configure(**CONFIG).to_dict(validate=False)
     return spec
@@ -143,18 +155,8 @@ def values(rows: Sequence[Mapping[str, Any]]) -> alt.Data:
     )
 
 
-def percent(share: float | None) -> str:
-    """Write a share; nothing where there is none."""
-    return "" if share is None else f"{share:.1%}"
-
-
-def metres(metres: float) -> str:
-    """Write a length."""
-    return f"{metres / 1000:.3g} km" if metres >= 1000 else f"{metres:.0f} m"  # noqa: PLR2004
-
-
 def minutes(minutes: float) -> str:
-    """Write how long something is."""
-    if minutes >= 1440:  # noqa: PLR2004
-        return f"{minutes / 1440:.3g} d"
-    return f"{minutes / 60:.3g} h" if minutes >= 60 else f"{minutes:.0f} min"  # noqa: PLR2004
+    """Return a duration as text, in minutes, hours or days."""
+    if minutes >= DAY:
+        return f"{minutes / DAY:.3g} d"
+    return f"{minutes / HOUR:.3g} h" if minutes >= HOUR else f"{minutes:.0f} min"

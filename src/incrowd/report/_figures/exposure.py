@@ -1,35 +1,26 @@
-"""Charts of exposure: the k-gap, uniqueness, the nine attacks."""
+"""Charts of exposure: the k-gap, uniqueness, the attacks."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
 
-from incrowd.report._figures.chart import AFTER, BEFORE, STROKE, Chart, finish, percent, values
+from incrowd._format import percent
+from incrowd.attack import ATTACKS
+from incrowd.report._figures.chart import AFTER, BEFORE, STROKE, Chart, finish, one, values
+from incrowd.report._numbers import Exposure, KGap, Numbers
 
 __all__ = [
     "exposure_charts",
 ]
 
 
-WHEN = {"before": "original", "after": "release"}
-NAMES = {
-    "location": "places",
-    "location_sequence": "places in order",
-    "visit": "places with hours",
-    "frequent_location": "distinct places",
-    "frequent_location_sequence": "places by frequency",
-    "frequency": "how often at places",
-    "home_work": "home and work",
-    "proportion": "visits in proportion",
-    "probability": "share of visits",
-}
-
-
-def exposure_charts(numbers: Mapping[str, Any]) -> list[Chart | None]:
-    """Give the charts of how exposed people are; None where there are no numbers."""
-    before, after = numbers.get("before") or {}, numbers.get("after") or {}
-    return [_gap(before.get("k_gap")), _unique(before, after), _attacks(before, after)]
+def exposure_charts(numbers: Numbers) -> list[Chart | None]:
+    """Return the charts of how exposed people are; None where there are no numbers."""
+    measured = {"original": numbers.before, "release": numbers.after}
+    present = {name: each for name, each in measured.items() if each is not None}
+    gap = numbers.before.k_gap if numbers.before is not None else None
+    return [_gap(gap), _unique(present), _attacks(present)]
 
 
 def _series(present: Sequence[str]) -> tuple[alt.Color, alt.StrokeDash]:
@@ -43,18 +34,17 @@ def _series(present: Sequence[str]) -> tuple[alt.Color, alt.StrokeDash]:
     return alt.Color("when:N", scale=scale), alt.StrokeDash("when:N", scale=dash, legend=STROKE)
 
 
-def _gap(gap: Mapping[str, Any] | None) -> Chart | None:
+def _gap(gap: KGap | None) -> Chart | None:
     """Draw how the k-gap is spread (figure 6 of the paper)."""
-    if not gap:
+    if gap is None:
         return None
-    rows = gap["curve"]
     line = (
-        alt.Chart(values(rows))
+        alt.Chart(values([{"gap": at, "share": share} for at, share in gap.curve]))
         .mark_line(color=BEFORE, strokeWidth=2.5, interpolate="step-after")
         .encode(
             x=alt.X("gap:Q", title="k-gap: 0 hidden already, 1 nothing would be left"),
             y=alt.Y(
-                "share:Q", title="people with at most that", axis=alt.Axis(format="%"),
+                "share:Q", title="people with at most this k-gap", axis=alt.Axis(format="%"),
                 scale=alt.Scale(domain=[0, 1]),
             ),
             tooltip=[
@@ -63,27 +53,25 @@ def _gap(gap: Mapping[str, Any] | None) -> Chart | None:
             ],
         )
     )  # fmt: skip
-    spread = gap["spread"]
-    hidden = gap["hidden_already"]
+    hidden = gap.hidden_already
     already = f"{percent(hidden)} of people were" if hidden else "nobody was"
     says = (
-        f"Hiding the median person of the original among {gap['k']} costs {spread['median']:.3f}; "
+        f"Hiding the median person of the original among {gap.k} costs {gap.spread['median']:.3f}; "
         f"{already} hidden already."
     )
-    return Chart(
+    return one(
         "k-gap", "exposure", "How much has to be lost to hide each person", says, finish(line),
-        ("k-gap", "people with at most that"),
-        tuple((f"{row['gap']:.3f}", percent(row["share"])) for row in rows[::5]),
+        ("k-gap", "people with at most this k-gap"),
+        tuple((f"{at:.3f}", percent(share)) for at, share in gap.curve[::5]),
     )  # fmt: skip
 
 
-def _unique(before: Mapping[str, Any], after: Mapping[str, Any]) -> Chart | None:
+def _unique(measured: Mapping[str, Exposure]) -> Chart | None:
     """Draw uniqueness by the number of points that are known."""
-    rows = [
-        {"when": WHEN[when], "points": row["points"], "share": row["share"]}
-        for when, of in (("before", before), ("after", after))
-        for row in of.get("uniqueness") or ()
-        if row["kind"] == "spatio_temporal"
+    rows: list[dict[str, Any]] = [
+        {"when": name, "points": row.points, "share": row.share}
+        for name, exposure in measured.items()
+        for row in exposure.known()
     ]
     if not rows:
         return None
@@ -104,9 +92,11 @@ def _unique(before: Mapping[str, Any], after: Mapping[str, Any]) -> Chart | None
         )
     )  # fmt: skip
     most = {name: [r["share"] for r in rows if r["when"] == name] for name in present}
-    ends = ", ".join(f"in the {name} from {s[0]:.0%} to {s[-1]:.0%}" for name, s in most.items())
+    ends = ", ".join(
+        f"in the {name} from {percent(s[0], 0)} to {percent(s[-1], 0)}" for name, s in most.items()
+    )
     table = _beside(rows, "points", present)
-    return Chart(
+    return one(
         "uniqueness", "exposure", "How few known places and hours single a person out",
         f"The share of people singled out grows with what is known: {ends}.", finish(line),
         ("known", *present), table,
@@ -119,30 +109,31 @@ def _beside(
     """Lay rows of several series beside each other."""
     cells = {(row[key], row["when"]): row["share"] for row in rows}
     return tuple(
-        (str(at), *(percent(cells.get((at, name))) for name in present))
+        (str(at), *(percent(cells.get((at, name)), missing="") for name in present))
         for at in dict.fromkeys(row[key] for row in rows)
     )
 
 
-def _attacks(before: Mapping[str, Any], after: Mapping[str, Any]) -> Chart | None:
-    """Draw what the nine attacks find."""
-    rows = [
-        {"when": WHEN[when], "attack": NAMES[row["attack"]], "share": row["told_apart"]}
-        for when, of in (("before", before), ("after", after))
-        for row in (of.get("risk") or {}).get("attacks") or ()
+def _attacks(measured: Mapping[str, Exposure]) -> Chart | None:
+    """Draw what each attack finds, by its label."""
+    risks = {name: each.risk for name, each in measured.items() if each.risk is not None}
+    rows: list[dict[str, Any]] = [
+        {"when": name, "attack": ATTACKS[row.attack].label, "share": row.told_apart}
+        for name, risk in risks.items()
+        for row in risk.attacks
     ]
     if not rows:
         return None
-    present = list(dict.fromkeys(row["when"] for row in rows))
+    present, labels = list(risks), dict.fromkeys(row["attack"] for row in rows)
     colour, _ = _series(present)
-    known = (before.get("risk") or after["risk"])["known"]
+    known = next(iter(risks.values())).known
     bars = (
         alt.Chart(values(rows))
         .mark_bar(height=8)
         .encode(
-            y=alt.Y("attack:N", title=None, sort=list(NAMES.values())),
+            y=alt.Y("attack:N", title=None, sort=list(labels)),
             yOffset=alt.YOffset("when:N", sort=present),
-            x=alt.X("share:Q", title=f"people singled out by {known} points",
+            x=alt.X("share:Q", title=f"people uniquely re-identified by {known} points",
                     axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
             color=colour,
             tooltip=[alt.Tooltip("when:N", title="in the"), alt.Tooltip("attack:N"),
@@ -150,9 +141,13 @@ def _attacks(before: Mapping[str, Any], after: Mapping[str, Any]) -> Chart | Non
         )
     )  # fmt: skip
     worst = {name: max(r["share"] for r in rows if r["when"] == name) for name in present}
-    ends = ", ".join(f"{share:.0%} of people in the {name}" for name, share in worst.items())
-    return Chart(
-        "attacks", "exposure", f"What nine kinds of attackers find who know {known} points",
-        f"At worst, they single out {ends}.", finish(bars, height=300),
-        ("known", *present), _beside(rows, "attack", present),
-    )  # fmt: skip
+    ends = ", ".join(f"{percent(s, 0)} of people in the {name}" for name, s in worst.items())
+    return one(
+        "attacks",
+        "exposure",
+        f"What {len(labels)} kinds of attackers find who know {known} points",
+        f"At worst, they uniquely re-identify {ends}.",
+        finish(bars, height=max(300, 33 * len(labels))),
+        ("known", *present),
+        _beside(rows, "attack", present),
+    )

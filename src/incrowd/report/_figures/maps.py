@@ -1,80 +1,73 @@
-"""Own drawings, in SVG: a map of squares before and after, and published records.
+"""Charts of places: a map of squares before and after, and a few published records.
 
 No tiles, no outline of a country: nothing is fetched, and nothing is shown but squares with enough
-people in them. Colours are names of the page's style, as in `charts`.
+people in them. Each drawing has a width and a height of its own, so that a kilometre is as long to
+the north as to the east; the page scales it as a whole.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from incrowd.report._figures.chart import AFTER, CLASSES
+import altair as alt
+
+from incrowd.evaluate._utility.aggregate import Map
+from incrowd.report._figures.chart import AFTER, CLASSES, Chart, finish, values
+from incrowd.report._numbers import Box, Numbers, PublishedRecord
 
 __all__ = [
-    "Drawing",
-    "drawings",
+    "map_charts",
 ]
 
 
-UNIT = 10
-PANEL = 300
-INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"
+PANEL = 320
+"""The longer side of a drawing."""
+FULLEST = 20
+"""How many squares the table has."""
+DAYS, HOURS = 3, 24
+FRAME = alt.ViewBackground(stroke="var(--line)")
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """One drawing, of one or several parts; otherwise as a chart."""
-
-    name: str
-    section: str
-    title: str
-    says: str
-    parts: Mapping[str, str]
-    head: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
-    key: tuple[tuple[str, str], ...] = ()
-    spec: None = None
-
-    def svg(self) -> str:
-        """Give all parts, beside each other where there is room."""
-        held = "".join(f"<div>{part}</div>" for part in self.parts.values())
-        return f'<div class="pair">{held}</div>'
+def map_charts(numbers: Numbers) -> list[Chart | None]:
+    """Return the map and the records; None where there are no numbers."""
+    about = numbers.utility.together.map if numbers.utility is not None else None
+    return [_map(about), _records(numbers.drawn)]
 
 
-def drawings(numbers: Mapping[str, Any]) -> list[Drawing]:
-    """Give every drawing for which there are numbers."""
-    found = [_map(numbers), _records(numbers.get("drawn") or [])]
-    return [drawing for drawing in found if drawing is not None]
+def _kilometres(field: str, end: float, title: str) -> Any:
+    """Return an axis in kilometres from a corner."""
+    make = alt.X if field == "east" else alt.Y
+    scale, axis = alt.Scale(domain=[0, end], nice=False), alt.Axis(grid=False, tickCount=5)
+    return make(f"{field}:Q", title=title, scale=scale, axis=axis)
 
 
-def _map(numbers: Mapping[str, Any]) -> Drawing | None:
-    together = (numbers.get("utility") or {}).get("together")
-    if not together or not together["map"]["cells"]:
+def _map(about: Map | None) -> Chart | None:
+    """Draw people by square, in classes of about as many squares each."""
+    if about is None or not about.cells:
         return None
-    about = together["map"]
-    breaks = _breaks([n for _, _, *both in about["cells"] for n in both if n is not None])
-    parts = {
-        when: _panel(about, index, breaks, title)
+    breaks = _breaks([n for _, _, *both in about.cells for n in both if n is not None])
+    drawings = {
+        f"map-{when}": _panel(about, index, breaks, title)
         for index, when, title in ((2, "original", "Original"), (3, "release", "Release"))
     }
-    shown = [sum(cell[i] is not None for cell in about["cells"]) for i in (2, 3)]
+    before, after = (sum(cell[i] is not None for cell in about.cells) for i in (2, 3))
     says = (
-        f"People seen in each square of {about['side_m'] / 1000:g} km, at the middle of their "
-        f"samples. Squares with fewer than {about['least']} people are left empty: {shown[0]:,} "
-        f"squares are shown of the original, {shown[1]:,} of the release."
+        f"People seen in each square of {about.side_m / 1000:g} km, at the middle of their "
+        f"samples. Squares with fewer than {about.least} people are left empty: {before:,} "
+        f"squares are shown of the original, {after:,} of the release."
     )
-    rows = [
-        (f"east {x}, north {y}", _count(before, about), _count(after, about))
-        for x, y, before, after in sorted(about["cells"], key=lambda c: -(c[2] or 0))[:20]
-    ]
-    return Drawing(
-        "map", "left", "Where people are, before and after", says, parts,
-        ("square (the 20 fullest)", "original", "release"), tuple(rows), _key(breaks),
+    fullest = sorted(about.cells, key=lambda cell: -(cell[2] or 0))[:FULLEST]
+    rows = tuple(
+        (f"east {x}, north {y}", *(_count(people, about.least) for people in both))
+        for x, y, *both in fullest
+    )
+    return Chart(
+        "map", "left", "Where people are, before and after", says, drawings,
+        (f"square (the {FULLEST} fullest)", "original", "release"), rows,
     )  # fmt: skip
 
 
-def _count(number: int | None, about: Mapping[str, Any]) -> str:
-    return f"fewer than {about['least']}" if number is None else f"{number:,}"
+def _count(people: int | None, least: int) -> str:
+    return f"fewer than {least}" if people is None else f"{people:,}"
 
 
 def _breaks(counts: Sequence[int]) -> list[int]:
@@ -84,135 +77,113 @@ def _breaks(counts: Sequence[int]) -> list[int]:
     return sorted(set(starts))
 
 
-def _key(breaks: Sequence[int]) -> tuple[tuple[str, str], ...]:
-    ends = [f"to {end - 1:,}" for end in breaks[1:]] + ["or more"]
-    colours = CLASSES[len(CLASSES) - len(breaks) :]
-    return tuple(
-        (colour, f"{start:,} {end} people")
-        for colour, start, end in zip(colours, breaks, ends, strict=True)
-    )
-
-
-def _panel(about: Mapping[str, Any], index: int, breaks: Sequence[int], title: str) -> str:
+def _panel(about: Map, index: int, breaks: Sequence[int], title: str) -> dict[str, Any]:
     """Draw the squares of one map, north up."""
-    wide, high = about["columns"] * UNIT, about["rows"] * UNIT
-    colours = CLASSES[len(CLASSES) - len(breaks) :]
-    squares = []
-    for cell in about["cells"]:
-        number = cell[index]
-        if number is None:
-            continue
-        colour = colours[sum(number >= start for start in breaks) - 1]
-        x, y = cell[0] * UNIT, high - (cell[1] + 1) * UNIT
-        squares.append(
-            f'<rect class="square" x="{x}" y="{y}" width="{UNIT}" height="{UNIT}" '
-            f'fill="{colour}"><title>{number:,} people</title></rect>'
+    side = about.side_m / 1000
+    ends = [f"to {end - 1:,}" for end in breaks[1:]] + ["or more"]
+    names = [f"{start:,} {end}" for start, end in zip(breaks, ends, strict=True)]
+    rows = []
+    for cell in about.cells:
+        people = cell[index]
+        if people is not None:
+            which = names[sum(people >= start for start in breaks) - 1]
+            rows.append({"east": cell[0], "north": cell[1], "people": people, "class": which})
+    colours = alt.Scale(domain=names, range=CLASSES[len(CLASSES) - len(breaks) :])
+    wide, high = about.columns * side, about.rows * side
+    squares = (
+        alt.Chart(values(rows), title=title, view=FRAME)
+        .transform_calculate(
+            east_to=f"(datum.east + 1) * {side}",
+            north_to=f"(datum.north + 1) * {side}",
+            east=f"datum.east * {side}",
+            north=f"datum.north * {side}",
         )
-    size = max(wide, high) / 22
-    bar = _round(about["columns"] * about["side_m"] / 4000)
-    length = bar * 1000 / about["side_m"] * UNIT
-    foot = size * 3.2
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {-2 * size:.1f} {wide} '
-        f'{high + 2 * size + foot:.1f}" '
-        f'font-family="system-ui, sans-serif" font-size="{size:.1f}">'
-        f'<text x="0" y="{-0.6 * size:.1f}" fill="{INK}">{title}</text>'
-        f'<rect x="0" y="0" width="{wide}" height="{high}" fill="none" stroke="{LINE}" '
-        'vector-effect="non-scaling-stroke"/>'
-        f"{''.join(squares)}"
-        f'<path d="M0 {high + size:.1f} h{length:.1f}" stroke="{INK}" '
-        f'stroke-width="{size / 6:.1f}"/>'
-        f'<text x="0" y="{high + 2.4 * size:.1f}" fill="{INK}">{bar:g} km</text></svg>'
+        .mark_rect()
+        .encode(
+            x=_kilometres("east", wide, "km from the west"),
+            x2="east_to:Q",
+            y=_kilometres("north", high, "km from the south"),
+            y2="north_to:Q",
+            color=alt.Color(
+                "class:N",
+                scale=colours,
+                sort=names,
+                legend=alt.Legend(
+                    title="people per square", orient="bottom", symbolType="square", columns=3
+                ),
+            ),
+            tooltip=[alt.Tooltip("people:Q", format=",")],
+        )
     )
+    longer = max(wide, high)
+    return finish(squares, width=PANEL * wide / longer, height=PANEL * high / longer)
 
 
-def _round(km: float) -> float:
-    """Give a round length of about so many kilometres."""
-    for power in range(-2, 5):
-        for digit in (1, 2, 5):
-            if digit * 10.0**power >= km * 0.7:
-                return digit * 10.0**power
-    return km
-
-
-def _records(records: Sequence[Mapping[str, Any]]) -> Drawing | None:
-    """Draw published records: rectangles on the plane, and east against time."""
+def _records(records: Sequence[PublishedRecord]) -> Chart | None:
+    """Draw published records: rectangles on the plane, and bars on the clock."""
     if not records:
         return None
-    parts: dict[str, str] = {}
+    drawings: dict[str, dict[str, Any]] = {}
     rows = []
     for number, record in enumerate(records, 1):
-        boxes = record["boxes"]
-        name = f"Record {number}, of {record['crowd']:,} people"
-        parts[f"{number}-space"] = _plane(boxes, f"{name}: in space")
-        parts[f"{number}-time"] = _clock(boxes, f"{name}: in time")
-        wide = sorted(max(b["east_to"] - b["east"], b["north_to"] - b["north"]) for b in boxes)
-        long = sorted(b["hour_to"] - b["hour"] for b in boxes)
+        boxes = record.boxes
+        name = f"Record {number}, of {record.crowd:,} people"
+        drawings[f"records-{number}-space"] = _plane(boxes, f"{name}: in space")
+        drawings[f"records-{number}-time"] = _clock(boxes, f"{name}: in time")
+        wide = sorted(max(b.east_to - b.east, b.north_to - b.north) for b in boxes)
+        long = sorted(b.hour_to - b.hour for b in boxes)
         rows.append(
             (name, f"{len(boxes):,}", f"{wide[len(wide) // 2]:.2g} km",
              f"{60 * long[len(long) // 2]:.0f} min")
         )  # fmt: skip
-    return Drawing(
+    return Chart(
         "records", "left", "A few published records",
         "Each is what everybody in a crowd has in common, and is what a recipient gets: rectangles "
         "in which she was, and the times at which. The first days are drawn, from the corner of "
         "each record; where that is on earth is not shown.",
-        parts, ("record", "samples drawn", "median width", "median length"), tuple(rows),
+        drawings, ("record", "samples drawn", "median width", "median length"), tuple(rows),
     )  # fmt: skip
 
 
-def _plane(boxes: Sequence[Mapping[str, float]], title: str) -> str:
-    wide, high = (max(b[side] for b in boxes) for side in ("east_to", "north_to"))
-    scale = PANEL / max(wide, high)
+def _plane(boxes: Sequence[Box], title: str) -> dict[str, Any]:
+    end = max(*(b.east_to for b in boxes), *(b.north_to for b in boxes))
     faint = max(0.01, 0.9 / len(boxes))  # so that all of them together are not black
-    drawn = "".join(
-        f'<rect class="box" x="{b["east"] * scale:.1f}" '
-        f'y="{PANEL - b["north_to"] * scale:.1f}" '
-        f'width="{max(1.5, (b["east_to"] - b["east"]) * scale):.1f}" '
-        f'height="{max(1.5, (b["north_to"] - b["north"]) * scale):.1f}" '
-        f'fill="{AFTER}" fill-opacity="{faint:.3f}" stroke="{AFTER}" stroke-opacity="0.35"/>'
+    rows = [
+        {"east": b.east, "east_to": b.east_to, "north": b.north, "north_to": b.north_to}
         for b in boxes
-    )
-    bar = _round(max(wide, high) / 4)
-    foot = (
-        f'<path d="M0 {PANEL + 14} h{bar * scale:.1f}" stroke="{INK}" stroke-width="2"/>'
-        f'<text x="0" y="{PANEL + 32}">{bar:g} km</text>'
-    )
-    return _framed(title, drawn + foot)
+    ]
+    rectangles = (
+        alt.Chart(values(rows), title=title, view=FRAME)
+        .mark_rect(fill=AFTER, fillOpacity=faint, stroke=AFTER, strokeOpacity=0.35)
+        .encode(
+            x=_kilometres("east", end, "km"), x2="east_to:Q",
+            y=_kilometres("north", end, "km"), y2="north_to:Q",
+        )
+    )  # fmt: skip
+    return finish(rectangles, width=PANEL, height=PANEL)
 
 
-def _clock(boxes: Sequence[Mapping[str, float]], title: str) -> str:
+def _clock(boxes: Sequence[Box], title: str) -> dict[str, Any]:
     """Draw hours along, days down: a bar for each box; its height is not its place."""
-    hours = max(24.0, *(b["hour_to"] for b in boxes))
-    days = min(3, max(1, int(-(-hours // 24))))
-    row = PANEL / days
-    drawn = []
-    for b in boxes:
-        for day in range(days):
-            start, end = max(b["hour"], 24 * day), min(b["hour_to"], 24 * day + 24)
-            if start < end:
-                x, width = (start - 24 * day) / 24 * PANEL, (end - start) / 24 * PANEL
-                drawn.append(
-                    f'<rect class="box" x="{x:.1f}" y="{day * row + 22:.1f}" '
-                    f'width="{max(1.5, width):.1f}" height="{row - 30:.1f}" fill="{AFTER}" '
-                    f'fill-opacity="0.3" stroke="{AFTER}" stroke-opacity="0.7"/>'
-                )
-    labels = "".join(
-        f'<text x="0" y="{day * row + 15:.1f}" fill="{SOFT}">day {day + 1}</text>'
-        for day in range(days)
+    rows = [row for box in boxes for row in _by_day(box)]
+    last = max(row["day"] for row in rows)
+    days = alt.Scale(domain=list(range(1, last + 1)), padding=0.15)
+    hours = alt.Axis(values=list(range(0, HOURS + 1, 6)), grid=False)
+    bars = (
+        alt.Chart(values(rows), title=title, view=FRAME)
+        .mark_rect(fill=AFTER, fillOpacity=0.3, stroke=AFTER, strokeOpacity=0.7)
+        .encode(
+            x=alt.X("from:Q", title="hour (UTC)", scale=alt.Scale(domain=[0, HOURS]), axis=hours),
+            x2="to:Q",
+            y=alt.Y("day:O", title="day", scale=days, axis=alt.Axis(labelAngle=0)),
+        )
     )
-    foot = "".join(
-        f'<text x="{hour / 24 * PANEL:.0f}" y="{PANEL + 18}" text-anchor="{anchor}">{hour} h</text>'
-        for hour, anchor in ((0, "start"), (12, "middle"), (24, "end"))
-    )
-    return _framed(title, labels + "".join(drawn) + foot)
+    return finish(bars, width=PANEL, height=PANEL)
 
 
-def _framed(title: str, inside: str) -> str:
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-2 -26 {PANEL + 4} {PANEL + 66}" '
-        f'font-family="system-ui, sans-serif" '
-        f'font-size="13" fill="{INK}"><text x="0" y="-10">{title}</text>'
-        f'<rect x="0" y="0" width="{PANEL}" height="{PANEL}" fill="none" stroke="{LINE}"/>'
-        f"{inside}</svg>"
-    )
+def _by_day(box: Box) -> Iterator[dict[str, Any]]:
+    """Cut a box at midnight."""
+    for day in range(DAYS):
+        start, end = max(box.hour, HOURS * day), min(box.hour_to, HOURS * (day + 1))
+        if start < end:
+            yield {"day": day + 1, "from": start - HOURS * day, "to": end - HOURS * day}

@@ -1,10 +1,13 @@
 """Charts of what is left: how fine samples are, whether people and places survive."""
 
-from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import altair as alt
 
+from incrowd._format import QUANTILES, length, percent
+from incrowd.evaluate._utility.aggregate import AggregateUtility
+from incrowd.evaluate._utility.summary import Persons
 from incrowd.report._figures.chart import (
     AFTER,
     BEFORE,
@@ -12,50 +15,50 @@ from incrowd.report._figures.chart import (
     THIRD,
     Chart,
     finish,
-    metres,
     minutes,
-    percent,
+    one,
     values,
 )
+from incrowd.report._numbers import Numbers, Precision
 
 __all__ = [
-    "left_charts",
+    "utility_charts",
 ]
 
 
-def left_charts(numbers: Mapping[str, Any]) -> list[Chart | None]:
-    """Give the charts of accuracy and utility; None where there are no numbers."""
-    accuracy, utility = numbers.get("accuracy") or {}, numbers.get("utility") or {}
-    persons = utility.get("persons")
-    return [
-        _sizes(accuracy, "space"),
-        _sizes(accuracy, "time"),
-        _by_person(accuracy, "space"),
-        _by_person(accuracy, "time"),
-        _places(persons) if persons else None,
-        *(_ratio(persons, name) for name in ("travelled", "gyration", "hull") if persons),
-        _together(utility.get("together")),
-    ]
+QUARTILES = ("quarter", "median", "three_quarters")
 
 
-def _sizes(accuracy: Mapping[str, Any], axis: str) -> Chart | None:
+def utility_charts(numbers: Numbers) -> list[Chart | None]:
+    """Return the charts of accuracy and utility; None where there are no numbers."""
+    found: list[Chart | None] = []
+    if (precise := numbers.accuracy) is not None:
+        found += [_sizes(precise, axis) for axis in ("space", "time")]
+        found += [_by_person(precise, axis) for axis in ("space", "time")]
+    if (useful := numbers.utility) is not None:
+        if useful.persons is not None:
+            found.append(_places(useful.persons))
+            found += [_ratio(useful.persons, name) for name in ("travelled", "gyration", "hull")]
+        found.append(_together(useful.together))
+    return found
+
+
+def _sizes(precise: Precision, axis: str) -> Chart:
     """Draw how large published samples are (figure 11 of the paper)."""
-    of = accuracy.get(axis)
-    if not of:
-        return None
-    write = metres if axis == "space" else minutes
+    of = precise.space if axis == "space" else precise.time
+    write = length if axis == "space" else minutes
     crowded = (200, 5, 240)  # left out, so that the others can be read on a phone
-    rows = [
-        {"size": write(at), "share": share} for at, share in of["cumulative"] if at not in crowded
+    rows: list[dict[str, Any]] = [
+        {"size": write(at), "share": share} for at, share in of.cumulative if at not in crowded
     ]
     last = next((i for i, row in enumerate(rows) if row["share"] == 1), len(rows) - 1)
     rows = rows[: last + 1]
-    what = "wide" if axis == "space" else "long"
+    what, noun = ("wide", "width") if axis == "space" else ("long", "duration")
     bars = (
         alt.Chart(values(rows))
         .mark_bar(color=AFTER)
         .encode(
-            x=alt.X("size:N", sort=None, title=f"at most so {what}",
+            x=alt.X("size:N", sort=None, title=f"at most this {noun}",
                     axis=alt.Axis(labelAngle=0, labelOverlap=True)),
             y=alt.Y("share:Q", title="published samples", axis=alt.Axis(format="%"),
                     scale=alt.Scale(domain=[0, 1])),
@@ -63,37 +66,36 @@ def _sizes(accuracy: Mapping[str, Any], axis: str) -> Chart | None:
         )
     )  # fmt: skip
     title = (
-        "How precise samples are in space" if axis == "space" else "How precise they are in time"
+        "How precise samples are in space" if axis == "space" else "How precise samples are in time"
     )
-    says = f"Half of the published samples are at most {write(of['median'])} {what}."
-    return Chart(
+    says = f"Half of the published samples are at most {write(of.median)} {what}."
+    return one(
         f"accuracy-{axis}", "left", title, says, finish(bars, height=220),
         ("at most", "published samples"),
         tuple((row["size"], percent(row["share"])) for row in rows),
     )  # fmt: skip
 
 
-def _by_person(accuracy: Mapping[str, Any], axis: str) -> Chart | None:
+def _by_person(precise: Precision, axis: str) -> Chart | None:
     """Draw how many people have how many precise samples (figure 12)."""
-    curves = accuracy.get(f"people_by_{axis}") or ()
     wanted = (100, 1_000, 5_000) if axis == "space" else (30, 120, 480)
-    write = metres if axis == "space" else minutes
-    kept = [curve for curve in curves if curve["threshold"] in wanted]
+    write = length if axis == "space" else minutes
+    kept = [curve for curve in precise.curves(axis) if curve.threshold in wanted]
     if not kept:
         return None
-    rows = [
-        {"limit": write(curve["threshold"]), "per_cent": 5 * i / 100, "people": share}
+    rows: list[dict[str, Any]] = [
+        {"limit": write(curve.threshold), "per_cent": 5 * i / 100, "people": share}
         for curve in kept
-        for i, share in enumerate(curve["people"])
+        for i, share in enumerate(curve.people)
     ]
-    names = [write(curve["threshold"]) for curve in kept]
+    names = [write(curve.threshold) for curve in kept]
     scale = alt.Scale(domain=names, range=[AFTER, BEFORE, THIRD])
     dash = alt.Scale(domain=names, range=[[1, 0], [6, 3], [2, 2]])
     line = (
         alt.Chart(values(rows))
         .mark_line(strokeWidth=2.5)
         .encode(
-            x=alt.X("per_cent:Q", title="at least so many of her samples are that precise",
+            x=alt.X("per_cent:Q", title="share of her samples that are that precise, at least",
                     axis=alt.Axis(format="%")),
             y=alt.Y("people:Q", title="people", axis=alt.Axis(format="%"),
                     scale=alt.Scale(domain=[0, 1])),
@@ -104,28 +106,32 @@ def _by_person(accuracy: Mapping[str, Any], axis: str) -> Chart | None:
         )
     )  # fmt: skip
     middle = kept[1] if len(kept) > 1 else kept[0]
-    half = middle["people"][10]
+    half = middle.people[10]
     says = (
-        f"{half:.0%} of people have at least half of their samples precise to "
-        f"{write(middle['threshold'])}."
+        f"{percent(half, 0)} of people have at least half of their samples precise to "
+        f"{write(middle.threshold)}."
     )
-    title = "Who keeps precise samples: in space" if axis == "space" else "And in time"
+    title = f"Who keeps precise samples: in {axis}"
     table = tuple(
-        (f"{5 * i}%", *(percent(curve["people"][i]) for curve in kept)) for i in range(0, 21, 2)
+        (f"{5 * i}%", *(percent(curve.people[i]) for curve in kept)) for i in range(0, 21, 2)
     )
-    return Chart(
+    return one(
         f"people-{axis}", "left", title, says, finish(line, height=220),
         ("at least of her samples", *names), table,
     )  # fmt: skip
 
 
-def _places(persons: Mapping[str, Any]) -> Chart | None:
+def _places(persons: Persons) -> Chart | None:
     """Draw how far homes, workplaces and centres are off (figure 21)."""
-    names = {"centre_of_mass": "centre of mass", "home": "home", "work": "workplace"}
-    rows = [
+    places = {
+        "centre of mass": persons.centre_of_mass,
+        "home": persons.home,
+        "workplace": persons.work,
+    }
+    rows: list[dict[str, Any]] = [
         {"what": text, "km": f"{float(km):g}", "share": share}
-        for name, text in names.items()
-        for km, share in persons[name]["within"].items()
+        for text, errors in places.items()
+        for km, share in errors.within.items()
         if share is not None
     ]
     if not rows:
@@ -137,7 +143,7 @@ def _places(persons: Mapping[str, Any]) -> Chart | None:
         alt.Chart(values(rows))
         .mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=40, filled=True))
         .encode(
-            x=alt.X("km:N", sort=None, title="off by at most so many km",
+            x=alt.X("km:N", sort=None, title="error in km, at most",
                     axis=alt.Axis(labelAngle=0, labelOverlap=True)),
             y=alt.Y("share:Q", title="people", axis=alt.Axis(format="%"),
                     scale=alt.Scale(domain=[0, 1])),
@@ -148,31 +154,34 @@ def _places(persons: Mapping[str, Any]) -> Chart | None:
         )
     )  # fmt: skip
     cells = {(row["what"], row["km"]): row["share"] for row in rows}
-    near = ", ".join(f"{text} for {percent(cells.get((text, '1')))}" for text in present)
+    near = ", ".join(
+        f"{text} for {percent(cells.get((text, '1')), missing='')}" for text in present
+    )
     table = tuple(
-        (f"{km} km", *(percent(cells.get((text, km))) for text in present))
+        (f"{km} km", *(percent(cells.get((text, km)), missing="") for text in present))
         for km in dict.fromkeys(row["km"] for row in rows)
     )
-    return Chart(
-        "places", "left", "Are people still where they belong?",
-        f"The release has it within 1 km: {near} of people.", finish(line),
-        ("off by at most", *present), table,
+    return one(
+        "places", "left", "Are homes and workplaces still found?",
+        f"Found within 1 km of the true place: {near} of people.", finish(line),
+        ("error, at most", *present), table,
     )  # fmt: skip
 
 
-def _ratio(persons: Mapping[str, Any], name: str) -> Chart | None:
+def _ratio(persons: Persons, name: str) -> Chart | None:
     """Draw a measure in the release over that in the original (figure 22)."""
-    of = persons[name]
-    if not of["bins"]:
+    of, title, axis = {
+        "travelled": (persons.travelled, "How far people travel", "travel distance"),
+        "gyration": (persons.gyration, "How widely they move", "radius of gyration"),
+        "hull": (persons.hull, "How much ground they cover", "area of the convex hull"),
+    }[name]
+    if not of.bins:
         return None
-    texts = {
-        "travelled": ("How far people travel", "distance travelled in the original"),
-        "gyration": ("How widely they move", "radius of gyration in the original"),
-        "hull": ("How much ground they cover", "area of the convex hull in the original"),
-    }
-    title, axis = texts[name]
-    unit = of["unit"].replace("km2", "km²")
-    rows = [dict(row) | {"at": (row["low"] * row["high"]) ** 0.5} for row in of["bins"]]
+    axis = f"{axis} in the original"
+    unit = of.unit.replace("km2", "km²")
+    rows: list[dict[str, Any]] = [
+        asdict(row) | {"at": (row.low * row.high) ** 0.5} for row in of.bins
+    ]
     base = alt.Chart(values(rows)).encode(
         x=alt.X("at:Q", scale=alt.Scale(type="log"), title=f"{axis}, {unit}",
                 axis=alt.Axis(format="~g", tickCount=6)),
@@ -189,51 +198,51 @@ def _ratio(persons: Mapping[str, Any], name: str) -> Chart | None:
                  alt.Tooltip("median:Q", title="median ratio", format=".2f"),
                  alt.Tooltip("people:Q", format=",")],
     )  # fmt: skip
-    one = (
+    unchanged = (
         alt.Chart(values([{"one": 1}]))
         .mark_rule(color="var(--soft)", strokeDash=[4, 4])
         .encode(y=alt.Y("one:Q", scale=ratio))
     )
     says = (
-        f"1 would be unchanged; dots are medians, bars the middle half. "
-        f"{of['twofold']:.0%} of people are within half and twice their true value."
+        "1 means unchanged; dots are medians, bars reach from Q1 to Q3. For "
+        f"{percent(of.twofold, 0)} of people it is between half and twice the true value."
     )
     table = tuple(
-        (f"{row['low']:.3g} to {row['high']:.3g}", f"{row['people']:,}", f"{row['quarter']:.2f}",
-         f"{row['median']:.2f}", f"{row['three_quarters']:.2f}") for row in rows
+        (f"{row.low:.3g} to {row.high:.3g}", f"{row.people:,}",
+         *(f"{getattr(row, name):.2f}" for name in QUARTILES)) for row in of.bins
     )  # fmt: skip
-    return Chart(
-        f"ratio-{name}", "left", title, says, finish(alt.layer(one, band, point), height=220),
-        (f"{axis}, {unit}", "people", "quarter", "median", "three quarters"), table,
+    return one(
+        f"ratio-{name}", "left", title, says, finish(alt.layer(unchanged, band, point), height=220),
+        (f"{axis}, {unit}", "people", *(QUANTILES[name] for name in QUARTILES)), table,
     )  # fmt: skip
 
 
-def _together(together: Mapping[str, Any] | None) -> Chart | None:
+def _together(together: AggregateUtility) -> Chart:
     """Draw how much of what everybody does together is still in its place."""
-    if not together:
-        return None
-    names = {
-        "visits": "samples by square",
-        "population": "people by square and hour",
-        "flows": "trips between squares",
+    kinds = {
+        "samples by square": together.visits,
+        "people by square and hour": together.population,
+        "trips between squares": together.flows,
     }
-    rows = [{"what": text, "share": 1 - together[name]["moved"]} for name, text in names.items()]
+    rows: list[dict[str, Any]] = [
+        {"what": text, "share": 1 - of.moved} for text, of in kinds.items()
+    ]
     bars = (
         alt.Chart(values(rows))
         .mark_bar(color=AFTER, height=18)
         .encode(
             y=alt.Y("what:N", sort=None, title=None),
-            x=alt.X("share:Q", title="is where it was", axis=alt.Axis(format="%"),
+            x=alt.X("share:Q", title="in the same place", axis=alt.Axis(format="%"),
                     scale=alt.Scale(domain=[0, 1])),
             tooltip=[alt.Tooltip("what:N"), alt.Tooltip("share:Q", format=".1%")],
         )
     )  # fmt: skip
     says = (
-        f"On squares of {together['grid_km']:g} km: the rest would have to be moved to another "
+        f"On squares of {together.grid_km:g} km: the rest would have to be moved to another "
         f"square (or pair of squares, or hour) to be spread as in the original."
     )
-    return Chart(
+    return one(
         "together", "left", "What everybody does together", says, finish(bars, height=130),
-        ("what", "is where it was"),
+        ("what", "in the same place"),
         tuple((row["what"], percent(row["share"])) for row in rows),
     )  # fmt: skip

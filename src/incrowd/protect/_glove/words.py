@@ -1,0 +1,79 @@
+"""What GLOVE says of itself: what it does, what it protects against and what not.
+
+The attacker model of section 2.3 of the paper of 2021 (record linkage, whatever part of a
+trajectory is known), and the limits of section 2.5. These words go into the manifest of a release,
+and from there into the command line's output and the report.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = [
+    "GUARANTEE",
+    "METHOD",
+    "explanation_of",
+    "limits_of",
+    "promises_of",
+]
+
+
+METHOD, GUARANTEE = "GLOVE", "k-anonymity"
+LIMITS = (
+    (
+        "attribute inference: everybody in a crowd has the same record, so whoever knows that a "
+        "person is in it learns where she was without knowing which record is hers (k-anonymity "
+        "is not l-diversity)"
+    ),
+    (
+        "a second release of the same people: laid over this one, crowds that differ leave what "
+        "both have in common, which may be one person"
+    ),
+    (
+        "reading off extremes: every edge of a published box is that of a true sample of somebody "
+        "in the crowd"
+    ),
+    (
+        "knowledge beyond positions and times, and the question whether a person is in the data "
+        "at all"
+    ),
+)
+"""What no release of GLOVE withstands."""
+CUT = (
+    "taking every box for seen: pieces cut in time (reshape 'split') can state a time at which a "
+    "person was not seen there; the check 'witness' counts them"
+)
+
+
+def promises_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what a release with these settings protects against."""
+    linkage = (
+        "record linkage: an adversary who knows any part, or all, of a person's original "
+        f"trajectory and wants to single out her record finds {settings['k']} identical records "
+        "or more, or none"
+    )
+    return (linkage,)
+
+
+def limits_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what a release with these settings does not protect against."""
+    return LIMITS if settings.get("reshape") != "split" else (*LIMITS, CUT)
+
+
+def explanation_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what was done to the data, in plain sentences."""
+    texts = [
+        (
+            f"GLOVE puts people together who moved most alike, until everybody is in a crowd of "
+            f"{settings['k']} or more. Each crowd gets one record: samples of its people that are "
+            "near to each other become one, just so wide and so long that it holds them all. "
+            "Everybody's record is then that of her crowd. No place or time is made up: every edge "
+            "of a published sample is that of a true one."
+        )
+    ]
+    if settings.get("reshape") == "split":
+        texts.append(
+            "Published samples that overlapped in time were cut so that they do not. A piece can "
+            "therefore state a place and time at which some of the crowd were not seen; the check "
+            "'witness' below counts these."
+        )
+    return tuple(texts)

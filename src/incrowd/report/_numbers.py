@@ -1,0 +1,436 @@
+"""Everything that a report says, as typed and frozen values; `as_dict` gives it as JSON has it.
+
+::
+
+    Numbers ─┬─ made, given            with what, and from what, the report was made
+             ├─ settings, sizes        what the manifest of the release states
+             ├─ verification           what the verifier found on the written files
+             ├─ before, after          how exposed people were, and are: k-gap, uniqueness, attacks
+             ├─ accuracy, utility      what is left of the data
+             ├─ drawn                  a few published records
+             └─ verdict                what is made of all that
+
+Names of attributes are the keys of the JSON that stands on the page and that ``--json`` prints.
+What was not given or could not be measured is None.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+from incrowd.evaluate._utility.accuracy import COARSE, Accuracy, Curve
+from incrowd.evaluate._utility.distributions import Distribution
+from incrowd.evaluate._utility.summary import Utility
+from incrowd.evaluate._verify.result import Check, Verification
+
+__all__ = [
+    "Attacked",
+    "Box",
+    "Exposure",
+    "ExposureBefore",
+    "Given",
+    "KGap",
+    "KGapParts",
+    "Light",
+    "MadeWith",
+    "Method",
+    "Numbers",
+    "OriginalData",
+    "Precision",
+    "PublishedRecord",
+    "Risk",
+    "Sizes",
+    "Unique",
+    "Verdict",
+    "plain",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class MadeWith:
+    """When and with what the report was made, and the files of the release with their hashes."""
+
+    date: str
+    incrowd: str
+    python: str
+    release_made_with: str
+    files: Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the report was made from: whether the original and the private record were there."""
+
+    original: bool
+    record: bool
+    tz: str
+    targets: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How the release was made and what was lost, as its manifest states it.
+
+    Settings, the grid and losses have the names that the mechanism gave them. `explanation` says in
+    sentences what was done, and `guarantee` what is guaranteed; older manifests have neither.
+    """
+
+    method: str
+    settings: Mapping[str, Any]
+    frame: Mapping[str, Any]
+    losses: Mapping[str, Any]
+    names: str
+    holds_against: tuple[str, ...] = ()
+    fails_against: tuple[str, ...] = ()
+    guarantee: str | None = None
+    explanation: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How large the release is.
+
+    Attributes
+    ----------
+    stated
+        What the manifest states: people, samples, trajectories, the smallest crowd.
+    original_people, dropped_share
+        How many people the original has, and which share of them is not in the release.
+    """
+
+    stated: Mapping[str, Any]
+    original_people: int | None = None
+    dropped_share: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything that is known, for JSON."""
+        counted = {"original_people": self.original_people, "dropped_share": self.dropped_share}
+        return dict(self.stated) | {n: of for n, of in counted.items() if of is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalData:
+    """The original, as far as it may be told.
+
+    Attributes
+    ----------
+    people, samples, cell_m, slot_s, samples_a_person, gyration_km
+        Counts, the grid, and two medians.
+    start, end, days
+        The first and the last day on which people enough were seen, and how many days that is.
+    area_km2
+        The area of the squares in which people enough were seen.
+    """
+
+    people: int
+    samples: int
+    start: str | None
+    end: str | None
+    days: int | None
+    cell_m: float
+    slot_s: int
+    samples_a_person: float
+    gyration_km: float
+    area_km2: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KGapParts:
+    """Which part of the k-gap is space and which is time."""
+
+    time_above_space: float
+    median_km: float
+    median_minutes: float
+
+
+@dataclass(frozen=True, slots=True)
+class KGap:
+    """How the k-gaps of people are spread; no figure is that of one of the last.
+
+    Attributes
+    ----------
+    k, people
+        The size of the crowd, and of how many people it is known.
+    spread
+        Mean, quartiles and ninth tenth.
+    hidden_already
+        The share of people whose k-gap is 0.
+    curve
+        k-gaps, each with the share of people who do not exceed it.
+    parts
+        Space and time; None if the table of k-gaps does not tell them apart.
+    """
+
+    k: int
+    people: int
+    spread: Mapping[str, float]
+    hidden_already: float
+    curve: tuple[tuple[float, float], ...]
+    parts: KGapParts | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything that is known, for JSON."""
+        found: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)[:-1]}
+        found["curve"] = [{"gap": gap, "share": share} for gap, share in self.curve]
+        return found | (plain(self.parts) if self.parts else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Unique:
+    """Which share of random points is one person's alone, with its interval of 95 %."""
+
+    kind: str
+    points: int
+    share: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Attacked:
+    """Which share of people an attack re-identifies uniquely, and how high the risks are."""
+
+    attack: str
+    told_apart: float
+    low: float
+    high: float
+    mean_risk: float
+    highest_risk: float
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """What attackers find who know so many points, of so many of all people."""
+
+    known: int
+    attacked: int
+    people: int
+    attacks: tuple[Attacked, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """How exposed people are: how unique they are, and what attackers find."""
+
+    uniqueness: tuple[Unique, ...]
+    risk: Risk | None
+
+    def known(self, kind: str = "spatio_temporal") -> tuple[Unique, ...]:
+        """Return the uniqueness by points of one kind."""
+        return tuple(row for row in self.uniqueness if row.kind == kind)
+
+
+@dataclass(frozen=True, slots=True)
+class ExposureBefore(Exposure):
+    """How exposed people were in the original, and what that was like."""
+
+    data: OriginalData | None
+    k_gap: KGap | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what the original was like first, for JSON."""
+        return {name: getattr(self, name) for name in ("data", "k_gap", "uniqueness", "risk")}
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """How precise published samples are, and how true beside the original.
+
+    Attributes
+    ----------
+    space, time
+        The granularity of published rows, in metres and minutes.
+    coarse
+        The share of rows up to 2 km and 2 h.
+    compared
+        Everything that is measured beside the original; None without it.
+    """
+
+    space: Distribution
+    time: Distribution
+    coarse: float
+    compared: Accuracy | None = None
+
+    @property
+    def within_2_km(self) -> float:
+        """The share of rows up to 2 km."""
+        return self.space.up_to(COARSE[0])
+
+    @property
+    def within_2_hours(self) -> float:
+        """The share of rows up to 2 h."""
+        return self.time.up_to(COARSE[1])
+
+    @property
+    def deleted(self) -> float | None:
+        """The share of original samples that no published one holds, where that is known."""
+        return None if self.compared is None else self.compared.deleted
+
+    @property
+    def errors(self) -> tuple[float, float] | None:
+        """The mean errors of position and time, in metres and minutes, where they are known."""
+        of = self.compared
+        if of is None or of.position_error is None or of.time_error is None:
+            return None
+        return of.position_error.mean, of.time_error.mean
+
+    def curves(self, axis: str) -> tuple[Curve, ...]:
+        """Return how many people have how many precise samples, in space or in time."""
+        if self.compared is None:
+            return ()
+        by = self.compared.people_by_space, self.compared.people_by_time
+        return by[axis == "time"]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything that may be told, for JSON: extremes of errors are somebody's."""
+        if self.compared is None:
+            figures = {
+                "space_median": self.space.median,
+                "time_median": self.time.median,
+                "space_2km": self.within_2_km,
+                "time_2h": self.within_2_hours,
+                "both_coarse": self.coarse,
+            }
+            return {"space": self.space, "time": self.time, "figures": figures}
+        found = self.compared.as_dict()
+        for name in ("position_error", "time_error"):
+            if found[name]:
+                found[name] = {n: of for n, of in found[name].items() if n not in ("least", "most")}
+        return found | {"figures": self.compared.figures()}
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A published sample: kilometres from the record's corner, hours from its first midnight."""
+
+    east: float
+    east_to: float
+    north: float
+    north_to: float
+    hour: float
+    hour_to: float
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRecord:
+    """A published record that is drawn, and how many people share it."""
+
+    crowd: int
+    boxes: tuple[Box, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Light:
+    """One traffic light.
+
+    Attributes
+    ----------
+    about, group
+        What it is about; "privacy" or "use".
+    level, word
+        green, amber, red or grey, and the same as a word, for those who see no colours.
+    value
+        What was found, written out.
+    says
+        What that means.
+    thresholds
+        When it would be green, amber and red.
+    """
+
+    about: str
+    group: str
+    level: str
+    word: str
+    value: str
+    says: str
+    thresholds: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What may be said.
+
+    Attributes
+    ----------
+    answer
+        "yes", "conditions" or "no".
+    headline
+        The answer in one sentence.
+    threat, loss
+        Against which threat it protects; what was lost.
+    because
+        Why it is not a plain yes.
+    lights
+        The traffic lights.
+    three
+        The three numbers that matter, each with what it is.
+    """
+
+    answer: str
+    headline: str
+    threat: str
+    loss: str
+    because: tuple[str, ...]
+    lights: tuple[Light, ...]
+    three: tuple[Mapping[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numbers:
+    """Everything that a report says; see the top of this module."""
+
+    title: str | None = None
+    made: MadeWith
+    given: Given
+    settings: Method
+    verification: Verification
+    sizes: Sizes
+    before: ExposureBefore | None = None
+    after: Exposure | None = None
+    accuracy: Precision | None = None
+    utility: Utility | None = None
+    drawn: tuple[PublishedRecord, ...] = field(default=())
+    verdict: Verdict | None = None
+
+    def check(self, name: str) -> Check | None:
+        """Return a check of the verifier; None if it makes no such check."""
+        return next((check for check in self.verification.checks if check.name == name), None)
+
+    @property
+    def readable(self) -> bool:
+        """Whether the rows of the release could be read."""
+        rows = self.check("rows")
+        return rows is not None and rows.ok is True
+
+    @property
+    def smallest_crowd(self) -> int | None:
+        """How many people share the rarest record, if that was counted."""
+        crowds = self.check("k-anonymity")
+        return None if crowds is None else crowds.figures.get("smallest")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for JSON."""
+        return {each.name: plain(getattr(self, each.name)) for each in fields(self)}
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: names are text, tuples are lists, numbers are Python's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain(KGapParts(np.float64(0.5), 1.0, 2.0))
+    {'time_above_space': 0.5, 'median_km': 1.0, 'median_minutes': 2.0}
+    """
+    if isinstance(value, Verification):
+        return plain(value.to_dict())
+    if isinstance(value, ExposureBefore | KGap | Precision | Sizes | Utility):
+        return plain(value.as_dict())
+    if is_dataclass(value):
+        return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    return value.item() if hasattr(value, "item") else value

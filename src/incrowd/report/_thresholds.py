@@ -1,0 +1,347 @@
+"""The traffic lights of a report: a registry in which each light stands once.
+
+A light has thresholds from green to amber to red, a direction, a unit and a source. Its level, the
+sentence under it and its row in ``docs/report.md`` all come from that one entry, so that they
+cannot contradict each other. A new light is a new entry of `LIGHTS`.
+
+The lights of privacy decide whether a release may be shared; those of use decide nothing. The
+thresholds are a starting point: whoever signs may have others.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from incrowd._format import percent
+from incrowd.report._numbers import Light, Numbers
+
+__all__ = [
+    "AMBER",
+    "GREEN",
+    "GREY",
+    "LIGHTS",
+    "RED",
+    "ChecksPassed",
+    "Threshold",
+    "docs_table",
+    "lights_of",
+    "part_left_out",
+    "reason_missing",
+]
+
+
+GREEN, AMBER, RED, GREY = "green", "amber", "red", "grey"
+WORDS = {GREEN: "good", AMBER: "caution", RED: "bad", GREY: "not known"}
+TINY = 0.001
+OURS = "our choice"
+CODE = "the Italian code of conduct that the paper of 2021 quotes asks for 3"
+TOLERABLE = "the paper of 2021 calls 70% tolerable"
+FINDS = "the paper of 2021 finds 70%"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """A light whose level follows from one number.
+
+    Attributes
+    ----------
+    light, group
+        What it is about, as the page names it; "privacy" or "use".
+    green, amber
+        The last value that is green, and the last that is amber.
+    direction
+        Whether values must be at least the threshold, or at most.
+    unit
+        "people", or "share" of 1, which is written as a percentage.
+    source
+        Where the thresholds come from.
+    measures
+        What the number is, for the documentation.
+    value
+        Takes the number from those of the report; None if it is not known.
+    says
+        What a level means, in one sentence.
+    overruled
+        Tells whether the level is red, whatever the number.
+    if_missing
+        The level if the number is not known; None leaves the light out.
+    """
+
+    light: str
+    group: Literal["privacy", "use"]
+    green: float
+    amber: float
+    direction: Literal["at least", "at most"]
+    unit: Literal["people", "share"]
+    source: str
+    measures: str
+    value: Callable[[Numbers], float | None]
+    says: Callable[[Numbers, str], str]
+    overruled: Callable[[Numbers], bool] = lambda _: False
+    if_missing: str | None = GREY
+    missing: Callable[[Numbers], str] = lambda numbers: (
+        f"Cannot be said{reason_missing(numbers, 'the original and the private record')}."
+    )
+
+    def level(self, value: float) -> str:
+        """Return the level of a number."""
+        for level, threshold in ((GREEN, self.green), (AMBER, self.amber)):
+            if value >= threshold if self.direction == "at least" else value <= threshold:
+                return level
+        return RED
+
+    @property
+    def sentence(self) -> str:
+        """When the light is green, amber and red."""
+        word, beyond = ("from", "below") if self.direction == "at least" else ("up to", "above")
+        unit = " people" if self.unit == "people" else ""
+        green, amber = self.written(self.green), self.written(self.amber)
+        return f"green {word} {green}{unit}, amber {word} {amber}, red {beyond}"
+
+    def written(self, threshold: float) -> str:
+        """Return a threshold as text: 3, or 2.5%."""
+        return f"{threshold:,}" if self.unit == "people" else f"{100 * threshold:g}%"
+
+    def shown(self, value: float) -> str:
+        """Return what was found as text."""
+        if self.unit == "people":
+            return f"{value:,}"
+        return percent(value, 0) if self.direction == "at least" else part_left_out(value)
+
+    def judge(self, numbers: Numbers) -> Light | None:
+        """Return the light; None if it is to be left out."""
+        value = self.value(numbers)
+        if value is None:
+            if self.if_missing is None:
+                return None
+            level, shown, says = self.if_missing, "not known", self.missing(numbers)
+        else:
+            level = RED if self.overruled(numbers) else self.level(value)
+            shown, says = self.shown(value), self.says(numbers, level)
+        return Light(self.light, self.group, level, WORDS[level], shown, says, self.sentence)
+
+    def row(self) -> tuple[str, ...]:
+        """Return the row of the documentation: light, what it measures, levels, source."""
+        word, beyond = ("from", "less") if self.direction == "at least" else ("up to", "more")
+        cells = (f"{word} {self.written(each)}" for each in (self.green, self.amber))
+        return self.light, self.measures, *cells, beyond, self.source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChecksPassed:
+    """The light that says whether the verifier's checks were made and passed."""
+
+    light: str = "Proof"
+    group: Literal["privacy", "use"] = "privacy"
+    measures: str = "checks of the verifier, on the written files"
+    green: str = "all were made and passed"
+    amber: str = "some could not be made"
+    red: str = "one failed"
+    source: str = OURS
+
+    @property
+    def sentence(self) -> str:
+        """When the light is green, amber and red."""
+        return f"green if {self.green}, amber if {self.amber}, red if {self.red}"
+
+    def judge(self, numbers: Numbers) -> Light:
+        """Return the light."""
+        checks = numbers.verification.checks
+        passed = sum(check.ok is True for check in checks)
+        left = [check.name for check in checks if check.ok is None]
+        if not numbers.verification.ok:
+            level, says = RED, "A check failed; nothing can be claimed of this release."
+        elif left:
+            level = AMBER
+            says = f"All checks that could be made passed. Not checked: {', '.join(left)}."
+        else:
+            level = GREEN
+            says = (
+                "All checks were made on the written files, beside the original and the private "
+                "record, and all passed."
+            )
+        shown = f"{passed} of {len(checks)} checks passed"
+        return Light(self.light, self.group, level, WORDS[level], shown, says, self.sentence)
+
+    def row(self) -> tuple[str, ...]:
+        """Return the row of the documentation."""
+        return self.light, self.measures, self.green, self.amber, self.red, self.source
+
+
+def lights_of(numbers: Numbers) -> tuple[Light, ...]:
+    """Return all lights: those of privacy, which decide, and those of use."""
+    found = (each.judge(numbers) for each in LIGHTS)
+    return tuple(light for light in found if light is not None)
+
+
+def docs_table() -> str:
+    """Return the table of ``docs/report.md``."""
+    heads = ("light", "of what", GREEN, AMBER, RED, "thresholds from")
+    rows = [heads, ("---",) * len(heads), *(each.row() for each in LIGHTS)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def reason_missing(numbers: Numbers, what: str) -> str:
+    """Return why something is not known: files that cannot be read come first."""
+    return f" without {what}" if numbers.readable else ": the files did not pass verification"
+
+
+def part_left_out(share: float) -> str:
+    """Return a share of what is lost or found, as text."""
+    if share == 0:
+        return "none"
+    return "less than 0.1%" if share < TINY else percent(share)
+
+
+def _crowd_is_no_promise(numbers: Numbers) -> bool:
+    crowds = numbers.check("k-anonymity")
+    return numbers.verification.k is None or (crowds is not None and crowds.ok is False)
+
+
+def _crowd_says(numbers: Numbers, level: str) -> str:
+    smallest = numbers.smallest_crowd or 0
+    if numbers.verification.k is None and smallest > 1:
+        return "Records are shared by chance; the method promises no crowd."
+    if level == GREEN:
+        return f"Nobody has a record of her own; each is that of {smallest:,} people or more."
+    if level == AMBER:
+        return (
+            f"Each record is shared, but some by {smallest:,} people only: whoever can rule out "
+            "the others knows whose it is."
+        )
+    return "Somebody has a record that she shares with too few, or with nobody."
+
+
+def _most_unique(numbers: Numbers) -> float | None:
+    rows = numbers.after.uniqueness if numbers.after else ()
+    return max((row.share for row in rows), default=None)
+
+
+def _left_out(numbers: Numbers) -> float | None:
+    deleted = numbers.accuracy.deleted if numbers.accuracy else None
+    known = [share for share in (numbers.sizes.dropped_share, deleted) if share is not None]
+    return max(known, default=None)
+
+
+def _left_out_says(numbers: Numbers, _level: str) -> str:
+    if numbers.accuracy is None or numbers.accuracy.deleted is None:
+        return (
+            "The share of people who are not in the release. That of samples is not known without "
+            "the private record."
+        )
+    return "The larger of two shares: of people, and of samples, that are not in the release."
+
+
+def _within_2_km(numbers: Numbers) -> float | None:
+    return numbers.accuracy.within_2_km if numbers.accuracy else None
+
+
+def _within_2_hours(numbers: Numbers) -> float | None:
+    return numbers.accuracy.within_2_hours if numbers.accuracy else None
+
+
+def _within_1_km(numbers: Numbers, place: Literal["home", "work"]) -> float | None:
+    persons = numbers.utility.persons if numbers.utility else None
+    if persons is None:
+        return None
+    return (persons.home if place == "home" else persons.work).within.get(1)
+
+
+def _always(text: str) -> Callable[[Numbers, str], str]:
+    return lambda _numbers, _level: text
+
+
+LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
+    Threshold(
+        light="Smallest crowd",
+        group="privacy",
+        green=3,
+        amber=2,
+        direction="at least",
+        unit="people",
+        source=CODE,
+        measures="people who share the rarest record; red if the method promises no crowd",
+        value=lambda numbers: numbers.smallest_crowd,
+        says=_crowd_says,
+        overruled=_crowd_is_no_promise,
+        if_missing=RED,
+        missing=lambda _: "How many people share each record could not be counted.",
+    ),
+    ChecksPassed(),
+    Threshold(
+        light="Unique in the release",
+        group="privacy",
+        green=0.01,
+        amber=0.05,
+        direction="at most",
+        unit="share",
+        source=OURS,
+        measures="random points (up to 10) that one record alone has",
+        value=_most_unique,
+        says=_always(
+            "The largest share of random points (up to 10) that one record alone has, in what is "
+            "published."
+        ),
+        if_missing=None,
+    ),
+    Threshold(
+        light="Left out",
+        group="use",
+        green=0.05,
+        amber=0.2,
+        direction="at most",
+        unit="share",
+        source=OURS,
+        measures="people or samples, whichever is more",
+        value=_left_out,
+        says=_left_out_says,
+    ),
+    Threshold(
+        light="Detail in space",
+        group="use",
+        green=0.7,
+        amber=0.4,
+        direction="at least",
+        unit="share",
+        source=TOLERABLE,
+        measures="published samples within 2 km",
+        value=_within_2_km,
+        says=_always("The share of published samples that are precise to 2 km or better."),
+    ),
+    Threshold(
+        light="Detail in time",
+        group="use",
+        green=0.7,
+        amber=0.4,
+        direction="at least",
+        unit="share",
+        source=TOLERABLE,
+        measures="published samples within 2 hours",
+        value=_within_2_hours,
+        says=_always("The share of published samples that are precise to 2 hours or better."),
+    ),
+    Threshold(
+        light="Homes",
+        group="use",
+        green=0.7,
+        amber=0.4,
+        direction="at least",
+        unit="share",
+        source=FINDS,
+        measures="people whose home is found within 1 km of the true one",
+        value=lambda numbers: _within_1_km(numbers, "home"),
+        says=_always("The share of people whose home the release gives to within 1 km."),
+    ),
+    Threshold(
+        light="Workplaces",
+        group="use",
+        green=0.7,
+        amber=0.4,
+        direction="at least",
+        unit="share",
+        source=FINDS,
+        measures="people whose workplace is found within 1 km of the true one",
+        value=lambda numbers: _within_1_km(numbers, "work"),
+        says=_always("The share of people whose workplace the release gives to within 1 km."),
+    ),
+)
