@@ -2,6 +2,7 @@ import contextlib
 import gzip
 import itertools
 import re
+import sys
 
 import duckdb
 import numpy as np
@@ -14,7 +15,7 @@ import incrowd
 import strategies
 from incrowd import Frame, Trajectories
 from incrowd.data._frame import laea
-from incrowd.data._io import read, write
+from incrowd.data._io import write
 from incrowd.data._io.write import SUFFIXES, frame_of, kind_of, sidecar, table_file
 from incrowd.errors import ArgumentError, InputError, OutputError, PlaceError
 
@@ -55,7 +56,9 @@ def one_engine():
             yield cursor
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(read, "duckdb_connection", duckdb_connection)
+        # The package names its function `read` as the module.
+        module = sys.modules["incrowd.data._io.read"]
+        patch.setattr(module, "duckdb_connection", duckdb_connection)
         yield
     connection.close()
 
