@@ -313,7 +313,7 @@ class TestArguments:
         ("options", "text"),
         [
             ({"users": 0}, "users must be .* from 1 to 50000000, not 0"),
-            ({"users": 50_000_001}, "users is 50000001"),
+            ({"users": 50_000_001}, "users must be .*, not 50000001"),
             ({"users": 2.5}, "users must be .*, not 2.5"),
             ({"users": True}, "users must be .*, not True"),
             ({"seed": -1}, "seed must be .* from 0 to .*, not -1"),
