@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluate.makers import (
@@ -24,6 +24,7 @@ from evaluate.makers import (
 from incrowd import verify
 from incrowd.errors import PrivacyWarning
 from incrowd.evaluate._verify.linkage import draw
+from strategies import cases
 
 
 def look(case, **how):
@@ -295,7 +296,7 @@ def cases(draw):
 
 
 class TestAgainstTheObvious:
-    @settings(max_examples=60)
+    @cases(60)
     @given(case=cases(), reshape=st.sampled_from(["union", "split"]), seed=st.integers(0, 99))
     def test_counts_are_those_of_plain_loops(self, case, reshape, seed, tmp_path_factory):
         _, published, who = case
