@@ -65,6 +65,28 @@ class TestRisk:
         found = risks(as_visits(rows), "visit", k, precision=precision)
         assert found == expected(rows, "visit", k, precision=precision)
 
+    def test_the_bound_of_proportions_does_not_count_on_those_who_may_come_back(self):
+        """A further place can change what others are in proportion to, and so whom it loses."""
+        counts = [
+            {0: 5, 1: 6, 3: 6, 4: 7, 5: 6},
+            {0: 3, 1: 8, 4: 6, 5: 1},
+            {0: 6, 1: 3, 2: 7, 3: 4, 4: 8},
+            {0: 3, 1: 5, 2: 5, 3: 7, 4: 5, 5: 5},
+            {0: 1, 1: 8, 2: 1, 3: 7, 4: 5, 5: 8},
+            {0: 4, 1: 3, 2: 5, 3: 8, 4: 2, 5: 3},
+            {0: 6, 1: 1, 2: 6, 3: 3, 4: 5, 5: 2},
+            {0: 4, 1: 7, 2: 8, 3: 7, 4: 4, 5: 8},
+        ]
+        rows = [
+            (user, place, 10 * place + i)
+            for user, own in enumerate(counts)
+            for place, number in own.items()
+            for i in range(number)
+        ]
+        found = risks(as_visits(rows), "proportion", 3, tolerance=0.5)
+        assert found == [1 / 3, 1, 1 / 3, 1 / 2, 1, 1 / 2, 1, 1 / 2]
+        assert found == expected(rows, "proportion", 3, tolerance=Fraction(1, 2))
+
     @given(rows=visited(most_people=4, most_visits=25), attack=st.sampled_from([*ATTACKS]))
     @cases(200)
     def test_of_longer_lives(self, rows, attack):
