@@ -1,7 +1,7 @@
 """Settings that every test shares: how many random cases are drawn.
 
 Two profiles. The everyday one draws every kind of case, fewer of each; ``make test-deep`` draws as
-many as `strategies.cases` is told, and is run before a release.
+many as `strategies.random_cases` is told, and is run before a release.
 """
 
 import os

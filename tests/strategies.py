@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from hypothesis import note, settings
+from hypothesis import note
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 import naive
@@ -23,9 +24,9 @@ def few(number):
     return min(number, max(25, number // 4))
 
 
-def cases(number, **more):
+def random_cases(number, **more):
     """Draw so many random cases in the deep profile, and fewer every day."""
-    return settings(max_examples=number if DEEP else few(number), **more)
+    return hypothesis_settings(max_examples=number if DEEP else few(number), **more)
 
 
 TEXT = st.text("ab\"',;é \U0001f600", min_size=1, max_size=3)

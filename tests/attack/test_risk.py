@@ -12,7 +12,7 @@ import incrowd
 import naive
 from incrowd.attack._attacks import ATTACKS, Attack, Probability, Proportion
 from incrowd.errors import ArgumentError, InputError
-from strategies import as_visits, cases, visited
+from strategies import as_visits, random_cases, visited
 
 TOLERANCES = st.sampled_from([0, 0.1, 0.2, 1 / 4, 0.5, 1])
 # Example 3.5 of the paper; places and days are numbered.
@@ -48,13 +48,13 @@ def expected(rows, attack, k, **how):
 class TestRisk:
     @pytest.mark.parametrize("attack", ATTACKS)
     @given(rows=visited(), k=st.integers(1, 6))
-    @cases(2000)
+    @random_cases(2000)
     def test_is_the_worst_of_all_instances(self, attack, rows, k):
         assert risks(as_visits(rows), attack, k) == expected(rows, attack, k)
 
     @pytest.mark.parametrize("attack", ["frequency", "home_work", "proportion", "probability"])
     @given(rows=visited(), k=st.integers(1, 4), tolerance=TOLERANCES, relative=st.booleans())
-    @cases(500)
+    @random_cases(500)
     def test_with_a_tolerance(self, attack, rows, k, tolerance, relative):
         found = risks(as_visits(rows), attack, k, tolerance=tolerance, relative=relative)
         exact = Fraction(str(tolerance))
@@ -88,12 +88,12 @@ class TestRisk:
         assert found == expected(rows, "proportion", 3, tolerance=Fraction(1, 2))
 
     @given(rows=visited(most_people=4, most_visits=25), attack=st.sampled_from([*ATTACKS]))
-    @cases(200)
+    @random_cases(200)
     def test_of_longer_lives(self, rows, attack):
         assert risks(as_visits(rows), attack, 3) == expected(rows, attack, 3)
 
     @given(rows=visited(), attack=st.sampled_from([*ATTACKS]), k=st.integers(1, 5))
-    @cases(1000)
+    @random_cases(1000)
     def test_is_that_of_the_instance_which_is_told(self, rows, attack, k):
         people, visits = naive.from_rows(rows), as_visits(rows)
         found = incrowd.risk(visits, attack, k, instances=True, threads=1)
@@ -242,7 +242,7 @@ class TestAttackOfOnesOwn:
         assert risks(as_visits(rows), Weekday(), k) == expected(coded, "location", k)
 
     @given(rows=visited(), k=st.integers(1, 4), tolerance=TOLERANCES, relative=st.booleans())
-    @cases(500)
+    @random_cases(500)
     def test_can_be_two_at_once(self, rows, k, tolerance, relative):
         people = naive.from_rows(rows)
         how = {"tolerance": Fraction(str(tolerance)), "relative": relative}

@@ -12,7 +12,7 @@ from incrowd import Frame, Trajectories
 from incrowd.data._frame import laea
 from incrowd.data._parquet import KIND, metadata_of
 from incrowd.errors import InputError, OutputError, UnreadableError
-from strategies import cases
+from strategies import random_cases
 
 COLUMNS = ("x0", "x1", "y0", "y1", "t0", "t1")
 
@@ -139,7 +139,7 @@ class TestFromArrow:
 
 
 class TestSave:
-    @cases(50)
+    @random_cases(50)
     @given(data=strategies.trajectories(max_crowd=3))
     def test_load_gives_back_what_was_saved(self, data, tmp_path_factory):
         path = tmp_path_factory.getbasetemp() / "round.parquet"

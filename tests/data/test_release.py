@@ -25,7 +25,7 @@ from incrowd.data._manifest import (
 )
 from incrowd.data._release import write_record, write_release
 from incrowd.errors import ArgumentError, OutputError, PlaceError, PrivacyWarning, UnreadableError
-from strategies import cases
+from strategies import random_cases
 
 FRAME = Frame(laea(5, -4), cell=100, slot=60, origin=86400)
 SAID = {"method": "by hand", "settings": {"k": 2}, "losses": {"people": 0}}
@@ -98,7 +98,7 @@ class TestWriteRelease:
         lon, lat = FRAME.degrees([150], [50])
         assert (row["lon"], row["lat"]) == (round(lon[0], 6), round(lat[0], 6))
 
-    @cases(40)
+    @random_cases(40)
     @given(
         data=strategies.trajectories(frame=FRAME, min_people=1, max_crowd=3),
         rows=st.integers(1, 20),

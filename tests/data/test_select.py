@@ -14,7 +14,7 @@ from incrowd import Frame, Trajectories
 from incrowd.data._frame import laea
 from incrowd.data._select import find_zone, seconds_of, select
 from incrowd.errors import ArgumentError
-from strategies import cases
+from strategies import random_cases
 
 DAY = 1440
 # Two days before clocks went forward in New York, on the antimeridian.
@@ -55,7 +55,7 @@ conditions = st.fixed_dictionaries(
 
 
 class TestSelect:
-    @cases(300)
+    @random_cases(300)
     @given(
         data=strategies.trajectories(frame=FIJI, slots=40, max_crowd=2),
         how=conditions,

@@ -9,7 +9,7 @@ import strategies
 from incrowd import Frame, Trajectories
 from incrowd.data._frame import laea
 from incrowd.errors import ArgumentError, ColumnError, InputError
-from strategies import cases
+from strategies import random_cases
 
 ROWS = {
     "user": ["ann", "bob", "ann", "cyd", "bob"],
@@ -84,7 +84,7 @@ class TestInit:
 
 
 class TestFromBoxes:
-    @cases(300)
+    @random_cases(300)
     @given(rows=strategies.rows())
     def test_sorts_and_collapses_as_the_oracle_does(self, rows):
         data = Trajectories.from_boxes(strategies.table(rows))

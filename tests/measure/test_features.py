@@ -10,12 +10,12 @@ import incrowd
 import naive
 from incrowd.errors import ArgumentError, InputError
 from incrowd.measure._features import FEATURES, OF_PERSON, OF_PLACE, PLACES
-from strategies import cases, trajectories
+from strategies import random_cases, trajectories
 
 
 class TestFeatures:
     @given(data=trajectories(min_people=1, original=True))
-    @cases(500)
+    @random_cases(500)
     def test_are_those_of_the_paper(self, data):
         found = incrowd.features(data)
         wanted = naive.features(naive.people_of(data), data.frame)

@@ -11,7 +11,7 @@ import naive
 import strategies
 from incrowd.measure import _hardness as hardness
 from incrowd.measure._hardness import POINTS, causes_of, distribution_of, gaps_of, hardest_of
-from strategies import cases
+from strategies import random_cases
 
 
 def dispersed(ratio, twi=None):
@@ -71,7 +71,7 @@ class TestTypical:
 
 
 class TestHardest:
-    @cases(30)
+    @random_cases(30)
     @given(strategies.trajectories(min_people=1))
     def test_traits_are_those_of_each_person(self, data):
         people = [naive.properties(boxes, 100, 60) for _, boxes in naive.people_of(data)]

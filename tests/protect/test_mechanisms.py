@@ -26,7 +26,7 @@ from incrowd.protect._glove.api import fit
 from incrowd.protect._mechanism import Mechanism
 from incrowd.protect._planar_laplace import laplace
 from incrowd.protect._spatial_filtering import Filter
-from strategies import cases
+from strategies import random_cases
 
 LEVEL = 1e-4
 """Statistical tests reject what is right once in so many times; seeds are fixed, so never twice."""
@@ -571,7 +571,7 @@ class TestGlove:
 
 class TestEvery:
     @pytest.mark.parametrize("mechanism", ALL, ids=lambda one: one.method)
-    @cases(25)
+    @random_cases(25)
     @given(
         data=datasets(original=True, slots=100).filter(
             lambda data: data.frame.slot == 60 and data.frame.cell == 100

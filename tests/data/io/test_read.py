@@ -18,7 +18,7 @@ from incrowd.errors import (
     InputError,
     RowError,
 )
-from strategies import cases
+from strategies import random_cases
 
 VISITS = st.lists(
     st.tuples(
@@ -57,7 +57,7 @@ def named_visits(visits):
 
 
 class TestOracle:
-    @cases(100)
+    @random_cases(100)
     @given(st.data())
     def test_gives_what_plain_python_gives(self, draw):
         zone = draw.draw(st.sampled_from(sorted(strategies.CLOCK_CHANGES)))
@@ -242,7 +242,7 @@ class TestPlaces:
 
 class TestReadVisits:
     @given(rows=VISITS, slot=st.sampled_from([1, 60, 3600]))
-    @cases(60)
+    @random_cases(60)
     def test_every_place_is_there_once_a_slot(self, rows, slot):
         assert named_visits(incrowd.read_visits(visit_table(rows), slot=slot)) == expected_visits(
             rows, slot

@@ -7,7 +7,7 @@ import incrowd
 import strategies
 from incrowd.data._io import staging
 from incrowd.errors import ArgumentError, InputError
-from strategies import cases
+from strategies import random_cases
 
 
 def table(**changes):
@@ -32,7 +32,7 @@ class TestSpilling:
         assert data == expected
         assert data.reading.collapsed == expected.reading.collapsed
 
-    @cases(25)
+    @random_cases(25)
     @given(strategies.placed())
     def test_gives_the_same_for_anything(self, data):
         rows = data.boxes().select("user", "x0", "y0", "t0")

@@ -9,7 +9,7 @@ from incrowd.measure._stretch import batch_bounds, lower_bounds
 from incrowd.measure._stretch.definition import Stretch
 from incrowd.measure._stretch.effort import Boxes
 from incrowd.measure._stretch.partition import FAR, SpaceTimePartition
-from strategies import cases
+from strategies import random_cases
 
 LANES = batch_bounds.TILE_WIDTH - batch_bounds.CHUNK
 WIDE = [0, 0, 0, 1, 2, 3, 7, 40, 200, 300, 1000, 65535]
@@ -82,7 +82,7 @@ def some(unit_mask, begin, stop):
 
 
 class TestSpace:
-    @cases(300)
+    @random_cases(300)
     @given(
         tables(),
         st.lists(
@@ -136,7 +136,7 @@ class TestSpace:
 
 
 class TestTime:
-    @cases(300)
+    @random_cases(300)
     @given(
         tables(),
         st.lists(
