@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from incrowd._numba import Floats
 from incrowd.data._synthetic.generate import antennas, stream
-from incrowd.data._synthetic.geography import Globe, scaled
-from incrowd.data._synthetic.presets import Preset, find
+from incrowd.data._synthetic.geography import LocalProjection, scale_land
+from incrowd.data._synthetic.presets import Preset, find_preset
 
 __all__ = ["main", "measure", "people_figures"]
 
@@ -35,7 +35,7 @@ def measure(preset: str, *, users: int | None = None, seed: int = 0) -> dict[str
     preset, users, seed
         As given to `incrowd.data._synthetic.generate.stream`.
     """
-    settings = find(preset)
+    settings = find_preset(preset)
     sensors = settings.kind == "sensors"
     seen: list[pl.DataFrame] = []
     figures: list[pl.DataFrame] = []
@@ -46,7 +46,7 @@ def measure(preset: str, *, users: int | None = None, seed: int = 0) -> dict[str
     people = pl.concat(figures)
     samples = int(people["samples"].sum())
     radius = people["radius_km"].to_numpy()
-    land = scaled(settings.land, people.height / settings.users)
+    land = scale_land(settings.land, people.height / settings.users)
     return {
         "preset": preset,
         "seed": seed,
@@ -111,7 +111,7 @@ def people_figures(batch: pa.RecordBatch | pa.Table, preset: Preset) -> pl.DataF
         .agg(pl.len(), pl.col("lat").mean(), pl.col("lon").mean())
         .sort("user", "len", "lat_cell", "lon_cell")
     )
-    x, y = Globe(preset).metres(places["lat"].to_numpy(), places["lon"].to_numpy())
+    x, y = LocalProjection(preset).metres(places["lat"].to_numpy(), places["lon"].to_numpy())
     places = places.with_columns(pl.Series("x", x / 1e3), pl.Series("y", y / 1e3))
     weight = pl.col("len") / pl.col("len").sum()
     # The last place of each person is the one seen most.

@@ -19,6 +19,8 @@ class Run:
     seconds: float
     gigabytes: float
     output: str
+    cpu: float = 0.0
+    """Processor time of all its threads, in user and system mode."""
 
 
 def run(*command: str) -> Run:
@@ -31,7 +33,8 @@ def run(*command: str) -> Run:
     seconds = time.perf_counter() - start
     if process.returncode:
         raise SystemExit(f"{' '.join(command)[:200]} failed with {process.returncode}")
-    return Run(seconds, usage.ru_maxrss * 1024 / 1e9, output.strip())
+    cpu = usage.ru_utime + usage.ru_stime
+    return Run(seconds, usage.ru_maxrss * 1024 / 1e9, output.strip(), cpu)
 
 
 def python(code: str) -> Run:

@@ -13,7 +13,7 @@ from incrowd.errors import ArgumentError, IncrowdError, InputError, OutputError,
 
 __all__ = [
     "Memory",
-    "opened",
+    "duckdb_connection",
 ]
 
 
@@ -46,19 +46,21 @@ class Memory:
         return cls(limit)
 
     @property
-    def engine(self) -> int:
-        """What DuckDB may take."""
+    def for_duckdb(self) -> int:
+        """The bytes that DuckDB may take."""
         return min(max(self.limit // 4, 300 * 10**6), 4 * 10**9)
 
     @property
-    def rows(self) -> int:
-        """What rows that wait to be sorted may take."""
-        return self.limit - self.engine - _BASE
+    def for_rows(self) -> int:
+        """The bytes that rows that wait to be sorted may take."""
+        return self.limit - self.for_duckdb - _BASE
 
 
 @contextlib.contextmanager
-def opened(memory: Memory, threads: int, folder: str | os.PathLike[str] | None) -> Iterator[Any]:
-    """Open a DuckDB that spills into a temporary folder; say its errors in our words."""
+def duckdb_connection(
+    memory: Memory, threads: int, folder: str | os.PathLike[str] | None
+) -> Iterator[Any]:
+    """Open a DuckDB that spills into a temporary folder; its errors become incrowd's."""
     import duckdb
 
     if folder is not None and not Path(folder).is_dir():
@@ -67,7 +69,7 @@ def opened(memory: Memory, threads: int, folder: str | os.PathLike[str] | None) 
         connection = duckdb.connect(
             config={
                 "threads": threads,
-                "memory_limit": f"{memory.engine}B",
+                "memory_limit": f"{memory.for_duckdb}B",
                 "temp_directory": spill,
                 "autoinstall_known_extensions": False,
                 "autoload_known_extensions": False,
@@ -80,12 +82,12 @@ def opened(memory: Memory, threads: int, folder: str | os.PathLike[str] | None) 
             connection.execute("SET enable_progress_bar = false")
             yield connection
         except duckdb.Error as error:
-            raise _in_our_words(error) from error
+            raise _translated(error) from error
         finally:
             connection.close()
 
 
-def _in_our_words(error: Exception) -> IncrowdError:
+def _translated(error: Exception) -> IncrowdError:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = " ".join(lines[:3]).removeprefix("Invalid Input Error: ").removeprefix("IO Error: ")
     if "No space left" in text:

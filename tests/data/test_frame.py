@@ -51,26 +51,28 @@ class TestFrame:
 
     @pytest.mark.parametrize("cell", [0, -1, float("nan"), float("inf"), "wide", None])
     def test_refuses_a_cell_that_is_no_length(self, cell):
-        with pytest.raises(ArgumentError, match="the cell must be a length above 0 m"):
+        with pytest.raises(ArgumentError, match="cell must be a positive number of metres"):
             Frame(cell=cell)
 
     @pytest.mark.parametrize("slot", [1.5, "short", None, float("nan"), float("inf")])
     def test_refuses_a_slot_that_is_no_whole_second(self, slot):
-        with pytest.raises(ArgumentError, match="the slot must be whole seconds, not"):
+        with pytest.raises(ArgumentError, match="slot must be an integer number of seconds, not"):
             Frame(slot=slot)
 
     @pytest.mark.parametrize("slot", [0, -60])
     def test_refuses_a_slot_that_does_not_last(self, slot):
-        with pytest.raises(ArgumentError, match=f"the slot must be at least 1 s, not {slot}"):
+        with pytest.raises(ArgumentError, match=f"slot must be at least 1 second, not {slot}"):
             Frame(slot=slot)
 
     def test_refuses_an_origin_between_seconds(self):
-        with pytest.raises(ArgumentError, match=r"the origin must be whole seconds, not 0\.5"):
+        with pytest.raises(
+            ArgumentError, match=r"origin must be an integer number of seconds, not 0\.5"
+        ):
             Frame(origin=0.5)
 
     @pytest.mark.parametrize("crs", [2154, ["EPSG:2154"], b"EPSG:2154"])
     def test_refuses_a_crs_that_is_no_text(self, crs):
-        with pytest.raises(ArgumentError, match="the crs must be text like EPSG:2154"):
+        with pytest.raises(ArgumentError, match="crs must be text such as 'EPSG:2154'"):
             Frame(crs=crs)
 
 
@@ -81,15 +83,15 @@ class TestCheckCrs:
 
     @pytest.mark.parametrize("crs", ["EPSG:0", "Lambert", ""])
     def test_refuses_what_nobody_knows(self, crs):
-        with pytest.raises(ArgumentError, match=f"unknown .*{crs!r}; name one like EPSG:2154"):
+        with pytest.raises(ArgumentError, match=f"unknown .*{crs!r}; give one such as EPSG:2154"):
             check_crs(crs)
 
     def test_refuses_degrees(self):
-        with pytest.raises(ArgumentError, match=r"not a plane in metres .*degree"):
+        with pytest.raises(ArgumentError, match=r"not a projection in metres .*degree"):
             check_crs("EPSG:4326")
 
     def test_refuses_feet(self):
-        with pytest.raises(ArgumentError, match=r"not a plane in metres .*US survey foot"):
+        with pytest.raises(ArgumentError, match=r"not a projection in metres .*US survey foot"):
             check_crs("EPSG:2263")
 
 
@@ -131,11 +133,11 @@ class TestCells:
     )
     def test_refuses_what_has_no_place_on_the_plane(self, lon, lat):
         frame = Frame(crs="+proj=gnom +lat_0=5.35 +lon_0=-4.02 +datum=WGS84 +units=m")
-        with pytest.raises(InputError, match="outside the plane"):
+        with pytest.raises(InputError, match="outside the area that the projection can show"):
             frame.cells([lon], [lat])
 
     def test_needs_a_crs(self):
-        with pytest.raises(ArgumentError, match="grid without a projection"):
+        with pytest.raises(ArgumentError, match="grid has no projection"):
             Frame().cells([0], [0])
 
     def test_nothing_gives_nothing(self):
@@ -149,7 +151,7 @@ class TestSnap:
 
     @pytest.mark.parametrize("metres", [np.nan, np.inf, -np.inf, 3e11])
     def test_refuses_what_does_not_fit(self, metres):
-        with pytest.raises(InputError, match="outside the plane"):
+        with pytest.raises(InputError, match="outside the area that the projection can show"):
             Frame().snap([metres])
 
 
@@ -164,7 +166,7 @@ class TestDegrees:
         assert (round(lon[0], 9), round(lat[0], 9)) == (-4.02, 5.35)
 
     def test_needs_a_crs(self):
-        with pytest.raises(ArgumentError, match="only a frame with a crs"):
+        with pytest.raises(ArgumentError, match="give a Frame with a crs"):
             Frame().degrees([0], [0])
 
 

@@ -128,12 +128,12 @@ class TestFromArrow:
         ],
     )
     def test_says_when_it_is_damaged(self, damage):
-        with pytest.raises(InputError, match="these trajectories are damaged"):
+        with pytest.raises(InputError, match="the saved trajectories are damaged"):
             Trajectories.from_arrow(damage(three().to_arrow()))
 
     def test_says_when_columns_are_cut_differently(self):
         cut = pa.array([[0], [6, 9], [5]], pa.large_list(pa.int32()))
-        with pytest.raises(InputError, match="cut differently"):
+        with pytest.raises(InputError, match="have different lengths"):
             Trajectories.from_arrow(three().to_arrow().set_column(6, "t0", cut))
 
 

@@ -12,7 +12,7 @@ import naive
 import strategies
 from incrowd import Frame, Trajectories
 from incrowd.data._frame import laea
-from incrowd.data._select import select
+from incrowd.data._select import find_zone, seconds_of, select
 from incrowd.errors import ArgumentError
 
 DAY = 1440
@@ -147,7 +147,7 @@ class TestBbox:
         assert users(select(data, bbox=(-180, -18, -179, -16))) == ["east"]
 
     def test_needs_a_crs(self):
-        with pytest.raises(ArgumentError, match="only a frame with a crs"):
+        with pytest.raises(ArgumentError, match="give a Frame with a crs"):
             select(make(*seen(0)), bbox=(0, 0, 1, 1))
 
     @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ class TestTime:
 
     @pytest.mark.parametrize("moment", ["noon", 7, np.datetime64("NaT"), dt.time(12), "2012-13-01"])
     def test_what_is_no_moment_is_refused(self, moment):
-        with pytest.raises(ArgumentError, match="a moment must be a datetime or text like"):
+        with pytest.raises(ArgumentError, match="a time must be a datetime or text such as"):
             select(self.DATA, time=(moment, "2012-01-02"))
 
     @pytest.mark.parametrize("time", ["2012-01-01", 7, ("2012-01-01",), ("a", "b", "c")])
@@ -220,7 +220,7 @@ class TestTime:
             select(self.DATA, time=time)
 
     def test_must_end_after_it_starts(self):
-        with pytest.raises(ArgumentError, match="must end after it starts"):
+        with pytest.raises(ArgumentError, match="with the end after the start"):
             select(self.DATA, time=("2012-01-02", "2012-01-02"))
 
 
@@ -236,7 +236,7 @@ class TestPerDay:
 
     @pytest.mark.parametrize("per_day", [0, -1, float("nan"), float("inf"), "many", True])
     def test_must_be_above_0(self, per_day):
-        with pytest.raises(ArgumentError, match="per_day must be a number above 0, not"):
+        with pytest.raises(ArgumentError, match="per_day must be a number greater than 0, not"):
             select(make(*seen(0)), per_day=per_day)
 
 
@@ -266,7 +266,9 @@ class TestActive:
 
     @pytest.mark.parametrize("active", [0, 1.01, -0.5, "all"])
     def test_must_be_a_share(self, active):
-        with pytest.raises(ArgumentError, match="active must be a number above 0 and up to 1"):
+        with pytest.raises(
+            ArgumentError, match="active must be a number greater than 0 and at most 1"
+        ):
             select(make(*seen(0)), active=active)
 
 
@@ -282,7 +284,7 @@ class TestEveryDay:
 class TestZone:
     @pytest.mark.parametrize("zone", ["Mars/Olympus", "", "../etc/passwd", None])
     def test_must_be_known(self, zone):
-        with pytest.raises(ArgumentError, match=r"unknown time zone .*; name one like"):
+        with pytest.raises(ArgumentError, match=r"unknown time zone .*; give one such as"):
             select(make(*seen(0)), zone=zone)
 
 
@@ -313,10 +315,52 @@ class TestShare:
 
     @pytest.mark.parametrize("seed", [-1, 1.5, "one"])
     def test_the_seed_must_be_one(self, seed):
-        with pytest.raises(ArgumentError, match="seed must be a whole number from 0"):
+        with pytest.raises(ArgumentError, match="seed must be an integer of at least 0"):
             select(self.DATA, share=0.5, seed=seed)
 
     @pytest.mark.parametrize("share", [0, 1.5, -1, float("nan")])
     def test_must_be_a_share(self, share):
-        with pytest.raises(ArgumentError, match="share must be a number above 0 and up to 1"):
+        with pytest.raises(
+            ArgumentError, match="share must be a number greater than 0 and at most 1"
+        ):
             select(self.DATA, share=share, seed=1)
+
+
+class TestSecondsOf:
+    @pytest.mark.parametrize(
+        "moment",
+        [
+            "1970-01-02",
+            "1970-01-02T01:00+01:00",
+            dt.date(1970, 1, 2),
+            dt.datetime(1970, 1, 2),
+            dt.datetime(1970, 1, 1, 19, tzinfo=dt.timezone(dt.timedelta(hours=-5))),
+            np.datetime64("1970-01-02"),
+        ],
+    )
+    def test_takes_moments_of_any_kind(self, moment):
+        assert seconds_of(moment) == 86_400
+
+    @pytest.mark.parametrize(
+        "moment", ["1970-01-01T23:59:59.000001", np.datetime64("1970-01-01T23:59:59.000000001")]
+    )
+    def test_is_never_before_the_moment(self, moment):
+        assert seconds_of(moment) == 86_400
+
+    def test_counts_backwards_before_1970(self):
+        assert seconds_of("1969-12-31T23:59:58.5") == -1
+
+    @pytest.mark.parametrize("moment", ["soon", "", 7, None, np.datetime64("NaT"), dt.time(12)])
+    def test_refuses_what_is_no_moment(self, moment):
+        with pytest.raises(ArgumentError, match="a time must be"):
+            seconds_of(moment)
+
+
+class TestFindZone:
+    def test_knows_zones_by_name(self):
+        assert find_zone("Africa/Abidjan").key == "Africa/Abidjan"
+
+    @pytest.mark.parametrize("name", ["Mars/Olympus", "", "../etc", "Europe"])
+    def test_refuses_what_is_no_zone(self, name):
+        with pytest.raises(ArgumentError, match="unknown time zone"):
+            find_zone(name)

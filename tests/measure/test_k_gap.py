@@ -175,7 +175,7 @@ class TestKGap:
             incrowd.k_gap(strategies.crowded([[(0, 1) * 3]] * 3), k)
 
     def test_what_is_no_trajectories_is_refused(self):
-        with pytest.raises(ArgumentError, match="trajectories are wanted, not DataFrame"):
+        with pytest.raises(ArgumentError, match="data must be Trajectories, not DataFrame"):
             incrowd.k_gap(strategies.crowded([[(0, 1) * 3]] * 3).boxes())
 
     def test_each_crowd_is_measured_once_and_in_order(self):

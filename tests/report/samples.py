@@ -22,6 +22,8 @@ from incrowd.report._numbers import (
 )
 
 NONE = Difference(0, 0, 0, 0, 0.0)
+NEEDED = (("k-anonymity",), ("files", "rows", "sizes", "names"))
+"""The checks that must hold of a release that promises a k, and of one that does not."""
 
 
 def checks(smallest: int | None = 3, **results: bool | None) -> tuple[Check, ...]:
@@ -49,7 +51,9 @@ def numbers(
         made=MadeWith("2012-03-19", "1", "3", "1", {}),
         given=Given(original=False, record=False, tz="UTC", targets=500, seed=0),
         settings=Method("GLOVE", {"k": k}, {"cell": 100.0, "slot": 60}, {}, "random"),
-        verification=Verification(Path("release"), k, checks(smallest, **results), ()),
+        verification=Verification(
+            Path("release"), k, checks(smallest, **results), (), required=NEEDED[k is None]
+        ),
         sizes=Sizes({"people": 90, "samples": 900}),
         after=Exposure(rows(*unique), None) if unique else None,
     )

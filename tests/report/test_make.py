@@ -29,6 +29,8 @@ KEYS = [
     "utility", "drawn", "verdict",
 ]  # fmt: skip
 """What the JSON has, for whoever reads it."""
+RECORDS = [f"records-{number}-{axis}" for number in (1, 2, 3) for axis in ("space", "time")]
+"""The drawings of published records."""
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +160,7 @@ class TestPartsMissing:
         unsaid = html.split('id="unsaid"')[1].split("</ul>")[0]
         assert unsaid.count("<li>") == unsaid.count("the original was not given") == 3
         names = re.findall('data-chart="([^"]+)"', html)
-        assert names == ["uniqueness", "attacks", "accuracy-space", "accuracy-time"]
+        assert names == ["uniqueness", "attacks", "accuracy-space", "accuracy-time", *RECORDS]
 
     def test_without_the_record(self, copy, town):
         made = make(copy, original=town, targets=5)

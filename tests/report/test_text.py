@@ -57,7 +57,7 @@ class TestWithPartsMissing:
         settings = {"k": 3, "reshape": "union", "max_space": 150, "max_time": 360}
         known = with_settings(numbers(), settings=settings)
         first, *_, last = words(known)["commands"].splitlines()
-        assert "--k 3 --reshape union --max-space 15000 --max-time 360 -o" in first
+        assert "--k 3 --reshape union --max-metres 15000 --max-minutes 360 -o" in first
         assert last.endswith("--attack-sample 500 --seed 0")
 
     def test_a_manifest_that_states_nothing(self):
@@ -133,8 +133,9 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("settings", "words_"),
         [
-            ({"k": 5, "variant": "strict", "reshape": "split"}, "--k 5 -o"),
-            ({"k": 2, "variant": "w", "reshape": "union"}, "--k 2 --variant w --reshape union -o"),
+            ({"k": 5, "reshape": "split"}, "--method glove --k 5 --reshape split -o"),
+            ({"k": 2, "variant": "loose"}, "--method glove --k 2 --variant loose -o"),
+            ({"k": 2, "variant": "a; b"}, "--method glove --k 2 --variant 'a; b' -o"),
         ],
     )
     def test_commands_say_what_was_chosen(self, settings, words_):

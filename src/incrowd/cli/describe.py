@@ -38,7 +38,7 @@ def describe(
 
 
 def lines_of(about: "Description") -> list[str]:
-    """Say in lines what a dataset holds."""
+    """Return what a dataset holds, as lines of text."""
     places = about.places_are
     rows = [
         ("people", f"{about.people:,}"),
@@ -51,7 +51,7 @@ def lines_of(about: "Description") -> list[str]:
     lines = [f"{name:<22}{value}" for name, value in rows]
     lines += [
         "",
-        f"{'':<22}{'median':>10}{'mean':>10}{'Q1':>10}{'Q3':>12}{'max':>10}",
+        f"{'':<22}{'median':>10}{'mean':>10}{'Q1':>10}{'Q3':>10}{'max':>10}",
     ]
     spreads = [
         ("samples per person", about.samples_a_person),
@@ -64,25 +64,23 @@ def lines_of(about: "Description") -> list[str]:
 
 def _spread_line(name: str, spread: "Spread") -> str:
     values = (spread.median, spread.mean, spread.quarter, spread.three_quarters, spread.most)
-    widths = (10, 10, 10, 12, 10)
-    cells = (f"{_short(value):>{width}}" for value, width in zip(values, widths, strict=True))
-    return f"{name:<22}" + "".join(cells)
+    return f"{name:<22}" + "".join(f"{_short(value):>10}" for value in values)
 
 
 def _reading_lines(reading: "Reading") -> list[str]:
-    """Say what happened to the rows."""
+    """Return what happened to the rows, as lines of text."""
     used = {role: name for role, name in reading.columns.items() if role != name}
     lines = [f"{'rows read':<22}{reading.rows:,}"]
     if used:
         shown = ", ".join(f"{role} from {name!r}" for role, name in used.items())
         lines.append(f"{'columns':<22}{shown}")
     notes = [
-        ("left out", reading.outside, "outside the box that was asked for"),
-        ("collapsed", reading.collapsed, "repeat a sample of the same person"),
+        ("left out", reading.outside, "rows outside the bbox"),
+        ("duplicates", reading.collapsed, "rows that repeat a sample of the same person"),
         ("of these", reading.folded, "name another place than the sample that was kept"),
-        ("without a zone", reading.zoneless, f"times were taken to be in {reading.zone}"),
-        ("ambiguous", reading.ambiguous, "local times came twice; taken as the first"),
-        ("skipped by the clock", reading.missing, "local times never were; taken an hour later"),
+        ("without a time zone", reading.zoneless, f"times, taken to be in {reading.zone}"),
+        ("ambiguous", reading.ambiguous, "local times that occur twice; the first is taken"),
+        ("skipped by the clock", reading.missing, "local times do not exist; taken an hour later"),
     ]
     lines += [f"{name:<22}{count:,} {text}" for name, count, text in notes if count]
     lines.append(f"{'rejected':<22}{reading.rejects.total:,}")

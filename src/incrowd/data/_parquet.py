@@ -1,7 +1,7 @@
 """Trajectories as Arrow tables and Parquet files, without loss.
 
-A row a person, a list a column: the layout of `Trajectories` itself, so that Arrow and Polars see
-the same memory. The grid travels in the schema's metadata.
+A row per person, a list per column: the layout of `Trajectories` itself, so that Arrow and Polars
+see the same memory. The grid travels in the schema's metadata.
 """
 
 import os
@@ -37,7 +37,7 @@ PLACES = b"incrowd.places"
 
 
 def to_arrow(data: Trajectories) -> pa.Table:
-    """Give an Arrow table with a row a person and a list a column, without copying."""
+    """Return an Arrow table: a row per person, a list per column; without copying."""
     offsets = pa.array(data.offsets)
     names = [*COLUMNS, *([] if data.place is None else ["place"])]
     lists = [pa.LargeListArray.from_arrays(offsets, pa.array(getattr(data, n))) for n in names]
@@ -48,7 +48,7 @@ def to_arrow(data: Trajectories) -> pa.Table:
 
 
 def from_polars(table: pl.DataFrame, frame: Frame, places: pl.Series | None) -> Trajectories:
-    """Make trajectories from what `to_polars` gave, and from what Polars does not keep."""
+    """Return the trajectories of a frame of `to_polars`, and of what Polars does not keep."""
     arrow = table.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
     return from_arrow(arrow.replace_schema_metadata(_metadata(frame, places)))
 
@@ -61,15 +61,17 @@ def _metadata(frame: Frame, places: pl.Series | None) -> dict[bytes, bytes]:
 
 
 def from_arrow(table: pa.Table) -> Trajectories:
-    """Make trajectories from what `to_arrow` gave, without copying where it is one chunk."""
+    """Return the trajectories of a table of `to_arrow`, without copying where it is one chunk."""
     metadata = table.schema.metadata or {}
     if metadata.get(KIND) != b"trajectories":
-        raise InputError("this table does not hold trajectories saved by incrowd")
+        raise InputError(
+            "this table does not hold trajectories saved by incrowd; incrowd.read reads others"
+        )
     try:
         lists = {name: _single(table[name]) for name in table.column_names[2:]}
         offsets = [array.offsets.to_numpy() for array in lists.values()]
         if not all(np.array_equal(offsets[0], other) for other in offsets):
-            raise InputError("the columns of these trajectories are cut differently")
+            raise InputError("the lists of a person have different lengths")
         first = int(offsets[0][0])
         values = {name: array.flatten().to_numpy() for name, array in lists.items()}
         users = pl.from_arrow(_single(table["user"]))
@@ -84,7 +86,7 @@ def from_arrow(table: pa.Table) -> Trajectories:
             places=None if places is None else _names(places),
         )
     except (LookupError, AttributeError, ArgumentError, pa.ArrowException) as error:
-        raise InputError(f"these trajectories are damaged: {error}") from error
+        raise InputError(f"the saved trajectories are damaged: {error}") from error
 
 
 def save(data: Trajectories, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -94,7 +96,7 @@ def save(data: Trajectories, path: str | os.PathLike[str], *, overwrite: bool = 
 
 
 def load(path: str | os.PathLike[str]) -> Trajectories:
-    """Read what `save` wrote."""
+    """Return the trajectories of a file that `save` wrote."""
     try:
         table = pq.read_table(path, use_threads=True, partitioning=None)
     except (OSError, pa.ArrowException) as error:
@@ -106,16 +108,16 @@ def load(path: str | os.PathLike[str]) -> Trajectories:
 
 
 def metadata_of(path: Path) -> dict[bytes, bytes]:
-    """Give the metadata of a Parquet file's schema."""
+    """Return the metadata of a Parquet file's schema."""
     return dict(pq.read_schema(path).metadata or {})
 
 
 def _names(text: bytes) -> pl.Series:
-    """Give the names of places; the JSON of none does not even name their column."""
+    """Return the names of places; the JSON of none does not even name their column."""
     table = pl.read_json(text)
     return table.to_series() if table.width else pl.Series("place", [], pl.String)
 
 
 def _single(column: Any) -> Any:
-    """Give a column as one chunk; only several have to be copied."""
+    """Return a column as one chunk; only several have to be copied."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

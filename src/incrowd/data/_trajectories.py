@@ -1,6 +1,6 @@
 """`Trajectories`: who was where and when, as boxes of integers.
 
-One flat array a column; `offsets` cut the columns into people, as in Arrow lists::
+One flat array per column; `offsets` cut the columns into people, as in Arrow lists::
 
     offsets   0         3      5          person 0 has samples 0, 1, 2; person 1 has 3, 4
     t0        4  4  9   1  7
@@ -25,13 +25,13 @@ import numpy.typing as npt
 from incrowd.data._columns import (
     COLUMNS,
     Columns,
-    arrange,
-    boxes_from,
+    boxes_from_table,
     check_order,
-    codes_of,
+    encode_users,
     frozen,
+    group_by_person,
+    person_indices,
     samples_of,
-    which,
 )
 from incrowd.data._frame import Frame, Ints
 from incrowd.errors import ArgumentError
@@ -51,7 +51,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trajectory:
-    """The samples of one person (or of one crowd), as views into the whole."""
+    """The samples of one person (or of one crowd), as views into the columns of all."""
 
     user: Any
     crowd: int
@@ -67,7 +67,7 @@ class Trajectory:
 
 
 class Trajectories:
-    """Trajectories of people, or of crowds of people.
+    """Trajectories of people, or of crowds of people, as boxes in space and time.
 
     Made by :func:`incrowd.read`, :func:`incrowd.synthesize`, :meth:`from_boxes` or :meth:`load`.
 
@@ -151,12 +151,16 @@ class Trajectories:
         if people is None:
             people = pl.Series("user", np.arange(n, dtype=np.int64))
         if len(people) != n:
-            raise ArgumentError(f"{n} trajectories cannot have {len(people)} identifiers")
+            raise ArgumentError(
+                f"people has {len(people)} identifiers for {n} trajectories; it needs one for each"
+            )
         crowd = np.ones(n, np.int32) if crowd is None else np.asarray(crowd, np.int32)
         if len(crowd) != n or (n and int(crowd.min()) < 1):
-            raise ArgumentError("every trajectory stands for a crowd of at least 1")
+            raise ArgumentError("crowd must hold a positive integer for each trajectory")
         if place is not None and len(place) != offsets[-1]:
-            raise ArgumentError("every sample needs a place, or none")
+            raise ArgumentError(
+                f"place has {len(place)} codes for {offsets[-1]} samples; it needs one for each"
+            )
         values: dict[str, Any] = dict(zip(COLUMNS, columns, strict=True))
         values |= {"offsets": np.asarray(offsets, np.int64), "crowd": crowd, "place": place}
         for name, array in values.items():
@@ -178,24 +182,41 @@ class Trajectories:
             order; equal boxes of a person collapse; people keep the order of their first rows.
         frame
             The grid on which the boxes lie.
+
+        Returns
+        -------
+        Trajectories
+            One trajectory per user.
+
+        Raises
+        ------
+        InputError
+            If a column is missing or holds something else, or a box is empty.
+
+        Examples
+        --------
+        >>> from incrowd import Trajectories
+        >>> boxes = {"user": [7, 7], "x0": [3, 4], "x1": [5, 6], "y0": [1, 2], "t0": [60, 0]}
+        >>> Trajectories.from_boxes(boxes).boxes().rows()
+        [(7, 4, 6, 2, 3, 0, 1), (7, 3, 5, 1, 2, 60, 61)]
         """
-        users, columns = boxes_from(table)
-        person, people = codes_of(users)
-        return cls(*arrange(person, columns, len(people)), frame, people=people)
+        users, columns = boxes_from_table(table)
+        person, people = encode_users(users)
+        return cls(*group_by_person(person, columns, len(people)), frame, people=people)
 
     def boxes(self) -> "pl.DataFrame":
-        """Give the samples as a table: user, x0, x1, y0, y1, t0, t1."""
+        """Return the samples as a table: user, x0, x1, y0, y1, t0, t1."""
         import polars as pl
 
         user = self.people.gather(pl.Series(self.person()))
         return pl.DataFrame([user] + [pl.Series(name, getattr(self, name)) for name in COLUMNS])
 
     def person(self) -> Ints:
-        """Give the index of the person behind each sample."""
+        """Return the index of the person behind each sample."""
         return np.repeat(np.arange(len(self), dtype=np.int32), self.lengths())
 
     def lengths(self) -> npt.NDArray[np.int64]:
-        """Give the number of samples of each person."""
+        """Return the number of samples of each person."""
         return np.diff(self.offsets)
 
     @property
@@ -205,7 +226,7 @@ class Trajectories:
 
     @property
     def samples(self) -> int:
-        """How many samples there are."""
+        """The number of samples of all people."""
         return len(self.t0)
 
     @property
@@ -225,13 +246,13 @@ class Trajectories:
     @overload
     def __getitem__(self, index: slice | npt.ArrayLike) -> "Trajectories": ...
     def __getitem__(self, index: Any) -> "Trajectory | Trajectories":
-        """Give one person by index; or several, by slice, by indices or by a mask."""
+        """Return one person by index; or several, by slice, by indices or by a mask."""
         if isinstance(index, int | np.integer):
             i = range(len(self))[int(index)]
             start, end = self.offsets[i], self.offsets[i + 1]
             views = (column[start:end] for column in self.columns)
             return Trajectory(self.people[i], int(self.crowd[i]), *views)
-        who = which(index, len(self))
+        who = person_indices(index, len(self))
         sample, offsets = samples_of(who, self.offsets)
         place = None if self.place is None else self.place[sample]
         return Trajectories(
@@ -247,19 +268,21 @@ class Trajectories:
 
     @classmethod
     def of(cls, data: object) -> "Trajectories":
-        """Give trajectories as they are, and refuse everything else."""
+        """Return `data` if it is Trajectories, and refuse everything else."""
         if not isinstance(data, cls):
             raise ArgumentError(
-                f"trajectories are wanted, not {type(data).__name__}; incrowd.read reads files and "
-                "tables, Trajectories.from_boxes takes boxes"
+                f"data must be Trajectories, not {type(data).__name__}; make them with "
+                "incrowd.read (files, tables) or Trajectories.from_boxes (boxes on a grid)"
             )
         return data
 
     def keep(self, mask: npt.NDArray[np.bool_]) -> "Trajectories":
-        """Give the same people with only the samples of `mask`; people left with none go."""
+        """Return the same people with only the samples of `mask`; who has none left is dropped."""
         mask = np.asarray(mask)
         if mask.dtype != np.bool_ or mask.shape != (self.samples,):
-            raise ArgumentError(f"the mask must hold True or False for {self.samples} samples")
+            raise ArgumentError(
+                f"mask must be a boolean array with a value for each of the {self.samples} samples"
+            )
         kept = np.concatenate([[0], np.cumsum(mask)])[self.offsets]
         whole = Trajectories(
             tuple(column[mask] for column in self.columns),
@@ -275,7 +298,7 @@ class Trajectories:
         return whole if bool(present.all()) else whole[present]
 
     def place_names(self) -> "pl.Series | None":
-        """Give the place of each sample by its name in the input, or None if there was none."""
+        """Return the name of each sample's place in the input, or None if it named no places."""
         import polars as pl
 
         if self.place is None:
@@ -284,7 +307,7 @@ class Trajectories:
         return codes if self.places is None else self.places.gather(codes).alias("place")
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether grid, people, crowds, boxes and places are the same.
+        """Return whether grid, people, crowds, boxes and places are the same.
 
         Identifiers count as equal when they read the same: a file of text does not tell 7 from
         "7". What was rejected while reading does not count.
@@ -306,7 +329,7 @@ class Trajectories:
     __hash__ = None  # type: ignore[assignment]
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"Trajectories cannot be changed (setting {name!r})")
+        raise AttributeError(f"Trajectories are immutable: cannot set {name!r}")
 
     def __repr__(self) -> str:
         crowds = "" if len(self) == int(self.crowd.sum()) else f" in crowds of {self.crowd.min()}+"
@@ -319,20 +342,20 @@ class Trajectories:
         )
 
     def to_arrow(self) -> "pa.Table":
-        """Give an Arrow table with a row a person and a list a column, without copying."""
+        """Return an Arrow table: a row per person, a list per column; without copying."""
         from incrowd.data._parquet import to_arrow
 
         return to_arrow(self)
 
     @classmethod
     def from_arrow(cls, table: "pa.Table") -> "Trajectories":
-        """Make trajectories from what `to_arrow` gave, without copying."""
+        """Return the trajectories of a table that `to_arrow` made, without copying."""
         from incrowd.data._parquet import from_arrow
 
         return from_arrow(table)
 
     def to_polars(self) -> "pl.DataFrame":
-        """Give a Polars frame with a row a person and a list a column, without copying."""
+        """Return a Polars frame: a row per person, a list per column; without copying."""
         import polars as pl
 
         frame = pl.from_arrow(self.to_arrow())
@@ -343,7 +366,7 @@ class Trajectories:
     def from_polars(
         cls, table: "pl.DataFrame", frame: Frame | None = None, places: "pl.Series | None" = None
     ) -> "Trajectories":
-        """Make trajectories from what `to_polars` gave, without copying.
+        """Return the trajectories of a frame that `to_polars` made, without copying.
 
         A Polars frame keeps neither the grid nor the names of places, so they are given again.
         """
@@ -352,7 +375,7 @@ class Trajectories:
         return from_polars(table, Frame() if frame is None else frame, places)
 
     def to_pandas(self) -> "pd.DataFrame":
-        """Give the table of boxes as a pandas frame."""
+        """Return the table of boxes as a pandas frame."""
         return self.boxes().to_pandas()
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -363,7 +386,7 @@ class Trajectories:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Trajectories":
-        """Read what `save` wrote."""
+        """Return the trajectories of a file that `save` wrote."""
         from incrowd.data._parquet import load
 
         return load(path)

@@ -1,10 +1,17 @@
 """`Visits`: which place each person visited, and when. Attacks and uniqueness work on these.
 
-A place is an integer code: a cell of the grid, an antenna, an access point, a point of interest.
-Like `Trajectories`, one flat array a column, cut into people by `offsets`; a person's visits are
-ordered by (time, place), and repeated ones are kept.
+::
 
-Frequency and probability vectors: how often each person was where (definitions 2.2 and 2.3).
+    Trajectories ──> visits() ────┐
+    rows ──> Visits.from_rows ────┼──> Visits ──> frequencies() ──> Vectors
+    files ──> read_visits ────────┘
+
+A place is an integer code: a cell of the grid, an antenna, an access point, a point of interest.
+Like `Trajectories`, one flat array per column, cut into people by `offsets`; a person's visits are
+sorted by (time, place), and repeated ones are kept.
+
+`Vectors` are the frequency and probability vectors of the people: how often each was at which
+place (definitions 2.2 and 2.3 of the paper on privacy risk).
 """
 
 from collections.abc import Iterator
@@ -17,7 +24,14 @@ import numpy.typing as npt
 
 from incrowd._numba import Floats, Ints, kernel
 from incrowd._parallel import on_threads
-from incrowd.data._columns import as_polars, codes_of, frozen, samples_of, which, whole
+from incrowd.data._columns import (
+    as_polars,
+    encode_users,
+    frozen,
+    integer_column,
+    person_indices,
+    samples_of,
+)
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError, ColumnError
 
@@ -34,13 +48,16 @@ __all__ = [
 ]
 
 
+BLOCK = 4096
+"""How many people's visits are counted at a time."""
+
 Longs = npt.NDArray[np.int64]
 Shorts = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PersonVisits:
-    """The visits of one person, as views into the whole."""
+    """The visits of one person, as views into the columns of all."""
 
     user: Any
     place: Longs
@@ -53,12 +70,12 @@ class PersonVisits:
 class Visits:
     """Visits of people to places.
 
-    Made by :func:`incrowd.visits` or :meth:`from_rows`.
+    Made by :func:`incrowd.visits`, :func:`incrowd.read_visits` or :meth:`from_rows`.
 
     Parameters
     ----------
     place, time
-        A code for each visit's place, and its moment, as whole numbers (int64).
+        The code of each visit's place, and its time, as integers (int64).
     offsets
         Where each person's visits start, and where the last one's end.
     people
@@ -96,12 +113,16 @@ class Visits:
 
         n = len(offsets) - 1
         if len(place) != len(time) or n < 0 or offsets[0] != 0 or offsets[-1] != len(place):
-            raise ArgumentError("offsets must cut as many places as times")
+            raise ArgumentError(
+                "place and time must have the same length; offsets must start at 0 and end there"
+            )
         _check_order(np.asarray(place), np.asarray(time), np.asarray(offsets))
         if people is None:
             people = pl.Series("user", np.arange(n, dtype=np.int64))
         if len(people) != n:
-            raise ArgumentError(f"{n} people cannot have {len(people)} identifiers")
+            raise ArgumentError(
+                f"people has {len(people)} identifiers for {n} people; it needs one for each"
+            )
         object.__setattr__(self, "place", frozen(np.asarray(place, np.int64)))
         object.__setattr__(self, "time", frozen(np.asarray(time, np.int64)))
         object.__setattr__(self, "offsets", frozen(np.asarray(offsets, np.int64)))
@@ -110,19 +131,41 @@ class Visits:
 
     @classmethod
     def from_rows(cls, table: Any) -> "Visits":
-        """Make visits from a table with the columns user, place and time, all whole numbers.
+        """Make visits from a table of rows.
 
-        People keep the order of their first rows; repeated rows are kept.
+        Parameters
+        ----------
+        table
+            A Polars, Arrow or pandas frame (or a dict of columns) with the columns user, place
+            and time; place and time are integers. Rows may come in any order; repeated rows are
+            kept; people keep the order of their first rows.
+
+        Returns
+        -------
+        Visits
+            The visits of each person, sorted by (time, place).
+
+        Raises
+        ------
+        InputError
+            If a column is missing or holds something else.
+
+        Examples
+        --------
+        >>> from incrowd import Visits
+        >>> Visits.from_rows({"user": ["ann", "bob"], "place": [4, 4], "time": [0, 9]})
+        Visits(2 people, 2 visits, 1 places)
         """
         frame = as_polars(table)
         if "user" not in frame.columns:
             raise ColumnError(f"no column 'user'; found: {', '.join(frame.columns) or 'none'}")
-        place, time = whole(frame, "place", bits=64), whole(frame, "time", bits=64)
-        person, people = codes_of(frame["user"])
-        return cls(*_in_order(person, place, time, len(people)), people=people)
+        place = integer_column(frame, "place", bits=64)
+        time = integer_column(frame, "time", bits=64)
+        person, people = encode_users(frame["user"])
+        return cls(*_group_by_person(person, place, time, len(people)), people=people)
 
     def rows(self) -> "pl.DataFrame":
-        """Give the visits as a table: user, place, time."""
+        """Return the visits as a table: user, place, time."""
         import polars as pl
 
         who = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.offsets))
@@ -130,7 +173,7 @@ class Visits:
         return pl.DataFrame([user, pl.Series("place", self.place), pl.Series("time", self.time)])
 
     def frequencies(self) -> "Vectors":
-        """Give the frequency vector of each person: her places, most visited first.
+        """Return the frequency vector of each person: her places, most visited first.
 
         Examples
         --------
@@ -154,19 +197,19 @@ class Visits:
     @overload
     def __getitem__(self, index: slice | npt.ArrayLike) -> "Visits": ...
     def __getitem__(self, index: Any) -> "PersonVisits | Visits":
-        """Give one person by index; or several, by slice, by indices or by a mask."""
+        """Return one person by index; or several, by slice, by indices or by a mask."""
         if isinstance(index, int | np.integer):
             i = range(len(self))[int(index)]
             span = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
             return PersonVisits(self.people[i], self.place[span], self.time[span])
-        who = which(index, len(self))
+        who = person_indices(index, len(self))
         row, offsets = samples_of(who, self.offsets)
         return Visits(
             self.place[row], self.time[row], offsets, people=self.people[who], places=self.places
         )
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether people, places and times are the same.
+        """Return whether people, places and times are the same.
 
         As with `Trajectories`, identifiers count as equal when they read the same.
         """
@@ -189,7 +232,7 @@ class Visits:
     __hash__ = None  # type: ignore[assignment]
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"Visits cannot be changed (setting {name!r})")
+        raise AttributeError(f"Visits are immutable: cannot set {name!r}")
 
     def __repr__(self) -> str:
         places = len(np.unique(self.place))
@@ -197,14 +240,24 @@ class Visits:
 
 
 def visits(data: Trajectories) -> Visits:
-    """Give the visits behind trajectories.
+    """Return the visits behind trajectories.
 
     A sample is a visit to its place (antenna, venue, zone) where the input named one, and to its
     cell of the grid otherwise; its time is its first slot. A cell ``(x, y)`` has the code
-    ``x * 2**32 + y``; where other samples have a name, cells are numbered behind the names. Where
-    samples are larger than a cell (after a merge), each rectangle that
-    occurs is a place of its own, numbered in the order of ``(x0, x1, y0, y1)``. A trajectory that
-    stands for a crowd gives everybody in it the same visits, as a release does.
+    ``x * 2**32 + y``; where other samples have a name, cells are numbered after the names. Where
+    samples are larger than a cell (after a merge), each rectangle that occurs is a place of its
+    own, numbered in the order of ``(x0, x1, y0, y1)``. A trajectory that stands for a crowd gives
+    everybody in it the same visits, as a release does.
+
+    Parameters
+    ----------
+    data
+        The trajectories.
+
+    Returns
+    -------
+    Visits
+        One visit per sample, of the same people.
 
     Examples
     --------
@@ -226,13 +279,13 @@ def visits(data: Trajectories) -> Visits:
     elif bool(np.all(data.x1 - data.x0 == 1) and np.all(data.y1 - data.y0 == 1)):
         place = data.x0.astype(np.int64) * 2**32 + data.y0
     else:
-        place = _rectangles(data.x0, data.x1, data.y0, data.y1)
-    columns = _in_order(data.person(), place, data.t0.astype(np.int64), len(data))
+        place = _encode_rectangles(data.x0, data.x1, data.y0, data.y1)
+    columns = _group_by_person(data.person(), place, data.t0.astype(np.int64), len(data))
     return Visits(*columns, people=data.people, places=names if named.any() else None)
 
 
-def _rectangles(x0: Shorts, x1: Shorts, y0: Shorts, y1: Shorts) -> Longs:
-    """Give rectangles numbers in the order of their sides, equal ones alike.
+def _encode_rectangles(x0: Shorts, x1: Shorts, y0: Shorts, y1: Shorts) -> Longs:
+    """Return codes for rectangles in the order of their sides, equal ones alike.
 
     Both sides of an axis are packed into one number; sorting numbers is many times faster than
     sorting rows.
@@ -248,7 +301,7 @@ def _rectangles(x0: Shorts, x1: Shorts, y0: Shorts, y1: Shorts) -> Longs:
 
 
 def is_named(data: Trajectories) -> npt.NDArray[np.bool_]:
-    """Tell which samples have a place with a name (numbers are names, too)."""
+    """Return which samples have a place with a name (numbers are names, too)."""
     if data.place is None:
         return np.zeros(data.samples, np.bool_)
     if data.places is None:
@@ -258,14 +311,14 @@ def is_named(data: Trajectories) -> npt.NDArray[np.bool_]:
 
 
 def _with_cells(data: Trajectories, named: npt.NDArray[np.bool_]) -> tuple[Longs, "pl.Series"]:
-    """Give places that have a name, and cells for samples that have none, numbered as one."""
+    """Return places that have a name, and cells for samples without, in one numbering."""
     import polars as pl
 
     assert data.place is not None and data.places is not None  # noqa: S101, PT018
     sides = np.stack([side[~named] for side in (data.x0, data.x1, data.y0, data.y1)], axis=1)
-    cells, which = np.unique(sides, axis=0, return_inverse=True)
+    cells, cell = np.unique(sides, axis=0, return_inverse=True)
     place = data.place.astype(np.int64)
-    place[~named] = len(data.places) + which.reshape(-1)
+    place[~named] = len(data.places) + cell.reshape(-1)
     texts = [f"cell {x0}, {y0}" for x0, _, y0, _ in cells.tolist()]
     return place, pl.concat([data.places.cast(pl.String), pl.Series(texts, dtype=pl.String)])
 
@@ -273,34 +326,30 @@ def _with_cells(data: Trajectories, named: npt.NDArray[np.bool_]) -> tuple[Longs
 def _check_order(place: Longs, time: Longs, offsets: Longs) -> None:
     """Refuse visits that are not cut and ordered as `Visits` promises."""
     if bool(np.any(np.diff(offsets) < 0)):
-        raise ArgumentError("offsets must not fall")
-    if _falls(place, time, offsets):
-        raise ArgumentError("visits must be ordered by time and place in each person")
+        raise ArgumentError("offsets must never decrease")
+    if _is_unsorted(place, time, offsets):
+        raise ArgumentError("the visits of each person must be sorted by time, then place")
 
 
-def _falls(place: Longs, time: Longs, offsets: Longs) -> bool:
-    """Tell whether any visit comes before the one before it."""
-    back = (time[1:] < time[:-1]) | ((time[1:] == time[:-1]) & (place[1:] < place[:-1]))
+def _is_unsorted(place: Longs, time: Longs, offsets: Longs) -> bool:
+    """Return whether any visit should come before the one before it."""
+    earlier = (time[1:] < time[:-1]) | ((time[1:] == time[:-1]) & (place[1:] < place[:-1]))
     # Where people change, anything goes.
-    back[offsets[(offsets > 0) & (offsets < len(time))] - 1] = False
-    return bool(back.any())
+    earlier[offsets[(offsets > 0) & (offsets < len(time))] - 1] = False
+    return bool(earlier.any())
 
 
-def _in_order(
+def _group_by_person(
     person: npt.NDArray[np.int32], place: Longs, time: Longs, n: int
 ) -> tuple[Longs, Longs, Longs]:
-    """Sort visits by (person, time, place) and cut them into people."""
+    """Return visits sorted by (person, time, place), and offsets."""
     offsets = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(person, minlength=n), out=offsets[1:])
     # Trajectories are in the order of people and time, so that mostly nothing is left to sort.
-    if bool(np.all(person[1:] >= person[:-1])) and not _falls(place, time, offsets):
+    if bool(np.all(person[1:] >= person[:-1])) and not _is_unsorted(place, time, offsets):
         return place, time, offsets
     order = np.lexsort((place, time, person))
     return place[order], time[order], offsets
-
-
-BLOCK = 4096
-"""How many people are counted at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -312,7 +361,7 @@ class PersonVector:
     place, visits
         The code of each place, and how often she was there: her frequency vector.
     probability
-        What part of her visits were to each: her probability vector.
+        The share of her visits to each: her probability vector.
     """
 
     place: Ints
@@ -339,7 +388,7 @@ class Vectors:
     offsets
         Where each person's places start, and where the last one's end.
     total
-        How many visits each person made in all.
+        The number of visits of each person.
 
     Examples
     --------
@@ -361,7 +410,7 @@ class Vectors:
         return len(self.total)
 
     def __getitem__(self, index: int) -> PersonVector:
-        """Give the vectors of one person; a negative index counts from the end."""
+        """Return the vectors of one person; a negative index counts from the end."""
         i = range(len(self))[as_index(index)]
         mine = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
         visits = self.visits[mine]
@@ -378,12 +427,12 @@ class Vectors:
 
     @property
     def probability(self) -> Floats:
-        """What part of a person's visits were to each of her places."""
+        """The share of a person's visits to each of her places."""
         return self.visits / np.repeat(self.total, np.diff(self.offsets))
 
 
 def count(place: Ints, offsets: Ints, *, threads: int = 1) -> Vectors:
-    """Count how often each person has each code."""
+    """Return how often each person has each code."""
     people = len(offsets) - 1
     blocks = range(0, people, BLOCK)
     work = lambda first: _count(place, offsets[first : first + BLOCK + 1])  # noqa: E731
@@ -392,14 +441,14 @@ def count(place: Ints, offsets: Ints, *, threads: int = 1) -> Vectors:
     codes, number, distinct = (
         np.concatenate([part[i] for part in parts] or none) for i in range(3)
     )
-    cuts = np.zeros(people + 1, np.int64)
-    np.cumsum(distinct, out=cuts[1:])
-    return Vectors(codes, number, cuts, np.diff(offsets))
+    ends = np.zeros(people + 1, np.int64)
+    np.cumsum(distinct, out=ends[1:])
+    return Vectors(codes, number, ends, np.diff(offsets))
 
 
 @kernel
 def _count(place: Ints, offsets: Ints) -> tuple[Ints, Ints, Ints]:
-    """Count for some people: codes, how often, and how many codes each has."""
+    """Return, for some people, their codes, how often each occurs, and how many each has."""
     people, size = len(offsets) - 1, offsets[-1] - offsets[0]
     codes, number = np.empty(size, np.int64), np.empty(size, np.int64)
     distinct, used = np.zeros(people, np.int64), 0

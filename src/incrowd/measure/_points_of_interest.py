@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from incrowd._numba import Ints, kernel, kernel_private
 from incrowd._parallel import cores
+from incrowd.data._columns import sort_distinct
 from incrowd.data._frame import Frame
 from incrowd.data._trajectories import Trajectories
 from incrowd.data._visits import Visits
@@ -79,13 +80,9 @@ class PointsOfInterest:
         person = np.repeat(who, number)
         place = np.repeat(poi, number)
         slot = np.repeat(first - np.cumsum(number) + number, number) + np.arange(number.sum())
-        order = np.lexsort((place, slot, person))
-        rows = np.stack([person, slot, place])[:, order]
-        fresh = np.ones(len(order), np.bool_)
-        fresh[1:] = (rows[:, 1:] != rows[:, :-1]).any(axis=0)
-        person, slot, place = rows[:, fresh]
-        offsets = np.searchsorted(person, np.arange(len(self.people) + 1))
-        return Visits(place, slot, offsets, people=self.people)
+        order = sort_distinct(person, slot, place)
+        offsets = np.searchsorted(person[order], np.arange(len(self.people) + 1))
+        return Visits(place[order], slot[order], offsets, people=self.people)
 
 
 def slots_of(minutes: float, frame: Frame) -> int:

@@ -5,10 +5,13 @@ an example of what an adversary would need to know (of somebody who does not exi
 make the release and its report again: commands, versions, hashes.
 """
 
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from incrowd._format import length, percent
+from incrowd.protect import MECHANISMS
+from incrowd.protect._mechanism import options_of
 from incrowd.report._numbers import Method, Numbers, OriginalData
 
 __all__ = [
@@ -23,8 +26,6 @@ Rows = list[tuple[str, str]]
 MOST_PEOPLE = 0.9
 """The example takes as many points as single out this share of people."""
 TWO_HOURS = 120
-USUAL = {"variant": "strict", "reshape": "split", "suppress": "boxes"}
-"""Settings that need not be said."""
 GLOSSARY = (
     ("record", "All that is published of one person: a list of samples, under a random name."),
     ("sample", "A statement that a person was in a certain rectangle during a certain time."),
@@ -320,20 +321,7 @@ def _unsaid(numbers: Numbers) -> list[str]:
 
 def commands_of(numbers: Numbers) -> str:
     """Give the commands, without the places of private files."""
-    settings = numbers.settings.settings
-    k = settings.get("k")
-    if k is not None:
-        how = f"--k {k}"
-        how += "".join(
-            f" --{name} {settings[name]}"
-            for name, usual in USUAL.items()
-            if settings.get(name) not in (None, usual)
-        )
-        how += _suppression(numbers.settings)
-        first = f"incrowd anonymize DATA {how} -o RELEASE --record WHO.parquet"
-    else:
-        first = "incrowd anonymize DATA --method METHOD -o RELEASE   # settings as above"
-    lines, given = [first], numbers.given
+    lines, given = [_anonymize(numbers.settings)], numbers.given
     drawn = f" --attack-sample {given.targets} --seed {given.seed}"
     if given.original:
         record = " --record WHO.parquet" if given.record else ""
@@ -345,14 +333,32 @@ def commands_of(numbers: Numbers) -> str:
     return "\n".join(lines)
 
 
-def _suppression(about: Method) -> str:
-    """Give the options of suppression, in metres and minutes as the command takes them."""
-    text = ""
-    for name, unit in (("space", about.frame.get("cell")), ("time", about.frame.get("slot"))):
-        most = about.settings.get(f"max_{name}")
-        if isinstance(most, int) and isinstance(unit, int | float):
-            text += f" --max-{name} {most * unit / (1 if name == 'space' else 60):g}"
-    return text
+def _anonymize(about: Method) -> str:
+    """Give the command of a method that is registered, with every setting that has an option."""
+    known = (each for each in MECHANISMS.items() if each[1].method == about.method)
+    name, mechanism = next(known, (None, None))
+    if mechanism is None:
+        return "incrowd anonymize DATA --method METHOD -o RELEASE   # settings as above"
+    stated = {**about.settings, **_in_metres_and_minutes(about)}
+    text = f"incrowd anonymize DATA --method {name}"
+    for setting, option in options_of(mechanism).items():
+        value = stated.get(setting)
+        if isinstance(value, str | int | float):
+            flag = option.flags[0] if option.flags else f"--{setting.replace('_', '-')}"
+            text += f" {flag} {shlex.quote(value) if isinstance(value, str) else f'{value:g}'}"
+    return f"{text} -o RELEASE --record WHO.parquet"
+
+
+def _in_metres_and_minutes(about: Method) -> dict[str, float]:
+    """Give thresholds that are stated in cells and slots of the grid as commands take them."""
+    cell, slot = about.frame.get("cell"), about.frame.get("slot")
+    wide, long = about.settings.get("max_space"), about.settings.get("max_time")
+    found: dict[str, float] = {}
+    if isinstance(wide, int) and isinstance(cell, int | float):
+        found["max_metres"] = wide * cell
+    if isinstance(long, int) and isinstance(slot, int | float):
+        found["max_minutes"] = long * slot / 60
+    return found
 
 
 def versions_of(numbers: Numbers) -> Rows:

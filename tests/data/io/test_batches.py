@@ -3,10 +3,14 @@ import datetime as dt
 import numpy as np
 import pytest
 
+import incrowd
 import naive
+from data.io.tables import TIMES, table
 from incrowd.data._io.batches import to_utc
 from incrowd.data._select import find_zone
-from incrowd.errors import ArgumentError
+from incrowd.errors import (
+    ArgumentError,
+)
 
 ZONES = [
     "Europe/Paris",
@@ -90,3 +94,27 @@ class TestFindZone:
     def test_refuses_what_is_no_zone(self, name):
         with pytest.raises(ArgumentError, match="unknown time zone"):
             find_zone(name)
+
+
+class TestRowChecker:
+    def test_clock_changes_are_counted(self):
+        times = ["2012-10-28 02:30:00", "2012-03-25 02:30:00", "2012-03-25 03:30:00"]
+        data = incrowd.read(table(time=times), tz="Europe/Paris")
+        assert (data.reading.ambiguous, data.reading.missing) == (1, 1)
+
+    @pytest.mark.parametrize("zone", ["UTC", "Europe/Paris", "America/New_York"])
+    def test_years_that_no_clock_shows_are_outside_the_window(self, zone):
+        times = ["0001-01-01 00:00:00", "9999-12-31 23:59:59", TIMES[0]]
+        data = incrowd.read(table(time=times), tz=zone, max_bad=1)
+        assert data.reading.rejects.counts == {"time outside the window": 2}
+
+    def test_the_window_is_half_open(self):
+        data = incrowd.read(table(), window=(TIMES[0], TIMES[2]), max_bad=0.5)
+        assert data.reading.rejects.counts == {"time outside the window": 1}
+
+    @pytest.mark.parametrize("slot", [1, 7, 60, 3600, 86_400])
+    def test_slots_start_where_the_grid_says(self, slot):
+        data = incrowd.read(table(), slot=slot)
+        for moment, row in zip(data.frame.times(data.t0), (0, 2, 1), strict=True):
+            away = np.datetime64(TIMES[row]) - moment
+            assert np.timedelta64(0, "s") <= away < np.timedelta64(slot, "s")

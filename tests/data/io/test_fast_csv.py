@@ -1,4 +1,4 @@
-"""The fast lane against the general scanner, which must see the same rows."""
+"""The fast path against the general scanner, which must see the same rows."""
 
 import datetime as dt
 from pathlib import Path
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import incrowd
 from incrowd.data._io import fast_csv, scan
-from incrowd.data._io.fast_csv import plain_rows
+from incrowd.data._io.fast_csv import fast_rows
 from incrowd.data._io.sources import sniff
 
 HEADER = "user,timestamp,lat,lon\n"
@@ -45,19 +45,19 @@ line = st.builds(lambda *fields: ",".join(fields), users, moments, decimals, dec
 
 
 def both(monkeypatch, path, **options):
-    """Read with the lane and without it; give what each says."""
-    monkeypatch.setattr(fast_csv, "_WORTH", 0)
+    """Read with the fast path and without it; return what each gives."""
+    monkeypatch.setattr(fast_csv, "MIN_BYTES", 0)
     found = []
     for lane in (True, False):
         with monkeypatch.context() as patch:
             if not lane:
-                patch.setattr(scan, "plain_rows", closed)
+                patch.setattr(scan, "fast_rows", closed)
             found.append(outcome(path, **options))
     return found
 
 
 def closed(*_given):
-    """Stand for a lane that takes nothing."""
+    """Stand for a path that takes nothing."""
     return 0
     yield
 
@@ -71,10 +71,10 @@ def outcome(path, **options):
 
 
 def taken(text: str, tmp_path: Path) -> tuple[list[dict], int | None]:
-    """Give the rows that the lane takes, and where it stopped."""
+    """Return the rows that the path takes, and where it stopped."""
     path = tmp_path / "lane.csv"
     path.write_text(HEADER + text)
-    rows, lane = [], plain_rows(path, sniff(path, None, None), COLUMNS, 1)
+    rows, lane = [], fast_rows(path, sniff(path, None, None), COLUMNS, 1)
     while True:
         try:
             rows += next(lane).to_pylist()
@@ -92,7 +92,7 @@ class TestAgainstTheGeneralScanner:
         path = tmp_path_factory.mktemp("lane") / "data.csv"
         path.write_text(HEADER + "\n".join(lines) + "\n")
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(fast_csv, "_PIECE", 128)
+            patch.setattr(fast_csv, "PIECE", 128)
             fast, slow = both(patch, path)
         assert fast == slow
 
@@ -128,13 +128,13 @@ class TestAgainstTheGeneralScanner:
         assert fast == slow
         assert fast[0].people.to_list() == ["real"]
 
-    def test_names_the_line_of_a_bad_row_after_many_plain_ones(self, tmp_path, monkeypatch):
+    def test_names_the_line_of_a_bad_row_after_many_simple_ones(self, tmp_path, monkeypatch):
         rows = [f"1,2012-01-01T00:{i % 60:02}:00Z,1.5,{i / 1000:.3f}1" for i in range(5000)]
         rows[4321] = "1,never,1.5,2.5"
         rows[4400] = "1,2012-01-01T00:00:00Z,1.5"
         path = tmp_path / "data.csv"
         path.write_text(HEADER + "\n".join(rows) + "\n")
-        monkeypatch.setattr(fast_csv, "_PIECE", 4096)
+        monkeypatch.setattr(fast_csv, "PIECE", 4096)
         fast, slow = both(monkeypatch, path)
         assert fast == slow
         shown = fast[1]["rejected"]
@@ -143,8 +143,8 @@ class TestAgainstTheGeneralScanner:
 
     @pytest.mark.parametrize("threads", [1, 2, 5])
     def test_does_not_depend_on_threads(self, tmp_path, monkeypatch, threads):
-        monkeypatch.setattr(fast_csv, "_WORTH", 0)
-        monkeypatch.setattr(fast_csv, "_PIECE", 1000)
+        monkeypatch.setattr(fast_csv, "MIN_BYTES", 0)
+        monkeypatch.setattr(fast_csv, "PIECE", 1000)
         rows = [
             f"{i * 7919 % 97},2012-01-01T00:{i % 60:02}:00Z,1.5,{i / 1000:.3f}1"
             for i in range(3000)
@@ -155,18 +155,18 @@ class TestAgainstTheGeneralScanner:
         assert data.people.to_list() == list(dict.fromkeys(i * 7919 % 97 for i in range(3000)))
 
 
-class TestPlainRows:
+class TestFastRows:
     @pytest.fixture(autouse=True)
     def _any_size(self, monkeypatch):
-        monkeypatch.setattr(fast_csv, "_WORTH", 0)
+        monkeypatch.setattr(fast_csv, "MIN_BYTES", 0)
 
     @settings(max_examples=150)
     @given(st.from_regex(r"-?(0|[1-8]?[0-9])\.[0-9]{1,12}", fullmatch=True))
     def test_gives_the_nearest_double(self, tmp_path_factory, text):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(fast_csv, "_WORTH", 0)
+            patch.setattr(fast_csv, "MIN_BYTES", 0)
             rows, _ = taken(f"1,2012-01-01T00:00:00Z,{text},7.5\n", tmp_path_factory.mktemp("n"))
-        assert rows[0]["b"] == float(text)
+        assert rows[0]["north"] == float(text)
 
     def test_knows_every_day(self, tmp_path):
         days = [
@@ -175,7 +175,7 @@ class TestPlainRows:
         rows, stopped = taken("".join(f"1,{d:%Y-%m-%dT%H:%M:%S},1.5,2.5\n" for d in days), tmp_path)
         assert stopped is None
         expected = [int((d - dt.datetime(1970, 1, 1)).total_seconds()) * 10**6 for d in days]
-        assert [row["moment"] for row in rows] == expected
+        assert [row["time_us"] for row in rows] == expected
         assert not any(row["zoned"] for row in rows)
 
     @pytest.mark.parametrize(
@@ -187,18 +187,18 @@ class TestPlainRows:
     @pytest.mark.parametrize(
         "text", ["", ".", "-", "1.", ".5", "+1.5", "1,5", "1.5.5", "0x1", "1" * 16]
     )
-    def test_gives_way_at_numbers_that_are_not_plain(self, tmp_path, text):
+    def test_gives_way_at_numbers_that_are_not_simple(self, tmp_path, text):
         assert taken(f"1,2012-01-01T00:00:00Z,{text},2.5\n", tmp_path)[1] == 0
 
-    def test_counts_rows_up_to_the_piece_that_is_not_plain(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(fast_csv, "_PIECE", 40)
+    def test_counts_rows_up_to_the_piece_that_is_not_simple(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(fast_csv, "PIECE", 40)
         good = "1,2012-01-01T00:00:00Z,1.5,2.5\n"
         rows, stopped = taken(good * 6 + "1,never,1.5,2.5\n" + good, tmp_path)
         assert len(rows) == stopped
         assert 4 <= stopped <= 6
 
     def test_leaves_small_and_compressed_files_alone(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(fast_csv, "_WORTH", 10**6)
+        monkeypatch.setattr(fast_csv, "MIN_BYTES", 10**6)
         assert taken("1,2012-01-01T00:00:00Z,1.5,2.5\n", tmp_path) == ([], 0)
 
     def test_runs_of_equal_users_share_an_entry(self, tmp_path):
@@ -206,6 +206,6 @@ class TestPlainRows:
         path.write_text(
             HEADER + "1,2012-01-01T00:00:00Z,1.5,2.5\n" * 5 + "2,2012-01-01T00:00:00Z,1.5,2.5\n"
         )
-        batch = next(plain_rows(path, sniff(path, None, None), COLUMNS, 1))
-        assert batch.column("who").dictionary.to_pylist() == ["1", "2"]
-        assert np.array_equal(batch.column("who").indices, [0, 0, 0, 0, 0, 1])
+        batch = next(fast_rows(path, sniff(path, None, None), COLUMNS, 1))
+        assert batch.column("user_id").dictionary.to_pylist() == ["1", "2"]
+        assert np.array_equal(batch.column("user_id").indices, [0, 0, 0, 0, 0, 1])

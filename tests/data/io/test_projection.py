@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.data._frame import laea
-from incrowd.data._io.projection import area_of_use, centre, local_plane, refuse_far
+from incrowd.data._io.projection import area_of_use, centre, local_projection, refuse_far
 from incrowd.errors import ArgumentError, PlaceError
 
 
@@ -44,20 +44,20 @@ class TestCentre:
         assert centre(at(*points)) == centre(lambda: [piece for piece in pieces if len(piece[0])])
 
 
-class TestLocalPlane:
+class TestLocalProjection:
     def test_is_the_papers_projection(self):
-        assert local_plane(at((48, 2), (50, 4))) == laea(49, 3)
+        assert local_projection(at((48, 2), (50, 4))) == laea(49, 3)
 
     @pytest.mark.parametrize(
         "points", [((0, 0), (0, 179)), ((80, 0), (-80, 0)), ((5, -70), (50, 2), (5, 100))]
     )
     def test_refuses_what_reaches_too_far(self, points):
-        with pytest.raises(PlaceError, match=r"more than 5,000 km .* bending distances"):
-            local_plane(at(*points))
+        with pytest.raises(PlaceError, match=r"more than 5,000 km .* distorting distances"):
+            local_projection(at(*points))
 
     def test_takes_what_reaches_just_far_enough(self):
         degrees = 4990 / 6371.0088 * 180 / math.pi
-        assert local_plane(at((0, -degrees), (0, degrees))) == laea(0, 0)
+        assert local_projection(at((0, -degrees), (0, degrees))) == laea(0, 0)
 
 
 class TestRefuseFar:
@@ -65,7 +65,7 @@ class TestRefuseFar:
         refuse_far(laea(48, 2), 100, at((50, 4)))
 
     def test_refuses_what_is_not(self):
-        with pytest.raises(PlaceError, match="it is another dataset's"):
+        with pytest.raises(PlaceError, match="that of another dataset"):
             refuse_far(laea(48, 2), 100, at((50, 4), (-33, 151)))
 
     def test_takes_any_other_plane(self):

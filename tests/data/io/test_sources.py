@@ -1,11 +1,18 @@
 import gzip
 
+import polars as pl
 import pyarrow as pa
 import pytest
 
 import incrowd
-from incrowd.data._io.sources import exact_lines, open_bytes, sniff, watched
-from incrowd.errors import ArgumentError, InputError, UnreadableError
+from data.io.tables import table
+from incrowd.data._io.sources import exact_lines, open_bytes, sniff, verify_compression
+from incrowd.errors import (
+    ArgumentError,
+    ColumnError,
+    InputError,
+    UnreadableError,
+)
 
 ROW = "ann,2012-03-05 07:31:00,48.85,2.35\n"
 
@@ -37,7 +44,7 @@ class TestSniff:
 
     @pytest.mark.parametrize("first", ["1,1325376000,5,4", "a0,2012-01-01 00:00:00,5.0,4"])
     def test_values_are_no_header(self, tmp_path, first):
-        with pytest.raises(InputError, match="the first line has no column names"):
+        with pytest.raises(InputError, match="the first line must hold the column names"):
             sniff(file(tmp_path, first + "\n"), None, None)
 
     def test_names_can_be_given(self, tmp_path):
@@ -45,12 +52,14 @@ class TestSniff:
         assert (table.names, table.skip) == (("user", "time"), 1)
 
     def test_as_many_names_as_fields(self, tmp_path):
-        with pytest.raises(InputError, match="3 names were given, but the first line has 2 fields"):
+        with pytest.raises(
+            InputError, match="names has 3 columns, but the first line has 2 fields"
+        ):
             sniff(file(tmp_path, "1,2\n"), ["a", "b", "c"], None)
 
     @pytest.mark.parametrize("separator", ["", ",,", '"', "\n"])
     def test_a_separator_is_one_character(self, tmp_path, separator):
-        with pytest.raises(ArgumentError, match="the separator must be one character"):
+        with pytest.raises(ArgumentError, match="separator must be one character"):
             sniff(file(tmp_path, "a,b\n"), None, separator)
 
 
@@ -118,7 +127,7 @@ class TestExactLines:
         assert exact_lines(table, {0, 3}, {1}, set()) == ({0: 2, 3: 5}, {1: 1})
 
 
-class TestWatched:
+class TestVerifyCompression:
     @pytest.mark.parametrize("suffix", ["gz", "zst"])
     @pytest.mark.parametrize("cut", [0.5, 0.999])
     def test_a_file_that_was_cut_short_is_noticed(self, tmp_path, suffix, cut):
@@ -127,7 +136,10 @@ class TestWatched:
             out.write(b"".join(b"%d,2012-03-05,48.85,2.35\n" % (n * 7919) for n in range(20_000)))
         whole = path.read_bytes()
         path.write_bytes(whole[: int(len(whole) * cut)])
-        with pytest.raises(UnreadableError, match="damaged or was cut short"), watched(path):
+        with (
+            pytest.raises(UnreadableError, match="damaged or incomplete"),
+            verify_compression(path),
+        ):
             pass
 
     def test_a_wrong_checksum_is_noticed(self, tmp_path):
@@ -135,13 +147,13 @@ class TestWatched:
         packed[-8] ^= 1
         with (
             pytest.raises(UnreadableError, match="damaged"),
-            watched(file(tmp_path, bytes(packed), "x.csv.gz")),
+            verify_compression(file(tmp_path, bytes(packed), "x.csv.gz")),
         ):
             pass
 
     def test_an_error_of_the_reading_goes_first(self, tmp_path):
         path = file(tmp_path, b"no gzip", "x.csv.gz")
-        with pytest.raises(KeyError), watched(path):
+        with pytest.raises(KeyError), verify_compression(path):
             raise KeyError
 
 
@@ -150,3 +162,111 @@ class TestOpenBytes:
         path = file(tmp_path, gzip.compress(b"hello"), "X.CSV.GZ")
         with open_bytes(path) as stream:
             assert stream.read() == b"hello"
+
+
+class TestSources:
+    def test_csv_parquet_and_frames_are_the_same(self, tmp_path):
+        rows = table()
+        rows.write_csv(tmp_path / "a.csv")
+        rows.write_parquet(tmp_path / "b.parquet")
+        plain = (tmp_path / "a.csv").read_bytes()
+        (tmp_path / "c.csv.gz").write_bytes(gzip.compress(plain))
+        with pa.output_stream(str(tmp_path / "d.csv.zst"), compression="zstd") as file:
+            file.write(plain)
+        (tmp_path / "E.CSV.GZ").write_bytes(gzip.compress(plain))
+        expected = incrowd.read(rows)
+        for name in ("a.csv", "b.parquet", "c.csv.gz", "d.csv.zst", "E.CSV.GZ"):
+            assert incrowd.read(tmp_path / name) == expected
+
+    @pytest.mark.parametrize(
+        "kind",
+        [
+            pl.DataFrame.lazy,
+            pl.DataFrame.to_arrow,
+            pl.DataFrame.to_pandas,
+            lambda rows: rows.to_arrow().combine_chunks().to_batches()[0],
+            lambda rows: rows.to_dict(as_series=False),
+            lambda rows: rows.to_pandas().set_index("user"),
+            lambda rows: rows.to_pandas().set_index(["user", "time"]),
+        ],
+    )
+    def test_takes_any_frame(self, kind):
+        assert incrowd.read(kind(table())) == incrowd.read(table())
+
+    def test_a_folder_is_all_its_tables_in_the_order_of_their_names(self, tmp_path):
+        (tmp_path / "2").mkdir()
+        table(user=["cyd"] * 3).write_csv(tmp_path / "2" / "x.csv")
+        table(user=["bob"] * 3).write_parquet(tmp_path / "1.parquet")
+        (tmp_path / "notes.md").write_text("nothing")
+        data = incrowd.read(tmp_path)
+        assert data.people.to_list() == ["bob", "cyd"]
+        assert data.reading.files == ("1.parquet", "x.csv")
+
+    @pytest.mark.parametrize("hidden", [".hidden/x.csv", "_temporary/0/x.csv", ".x.csv", "_x.csv"])
+    def test_what_other_programs_hide_in_a_folder_is_left_out(self, tmp_path, hidden):
+        (tmp_path / hidden).parent.mkdir(parents=True, exist_ok=True)
+        table(user=["eve"] * 3).write_csv(tmp_path / hidden)
+        table().write_csv(tmp_path / "y.csv")
+        assert incrowd.read(tmp_path).people.to_list() == ["ann", "bob"]
+
+    def test_a_folder_may_itself_be_hidden(self, tmp_path):
+        (tmp_path / ".data").mkdir()
+        table().write_csv(tmp_path / ".data" / "y.csv")
+        assert len(incrowd.read(tmp_path / ".data")) == 2
+
+    def test_hive_folders_are_read_without_the_columns_in_their_names(self, tmp_path):
+        for day in ("day=1", "day=2"):
+            (tmp_path / day).mkdir()
+            table(user=[day] * 3).write_parquet(tmp_path / day / "part-0.parquet")
+        assert incrowd.read(tmp_path).people.to_list() == ["day=1", "day=2"]
+
+    def test_a_glob_is_expanded(self, tmp_path):
+        for name in ("a1", "a2", "b1"):
+            table(user=[name] * 3).write_csv(tmp_path / f"{name}.csv")
+        assert incrowd.read(f"{tmp_path}/a*.csv").people.to_list() == ["a1", "a2"]
+
+    def test_a_list_keeps_its_order(self, tmp_path):
+        for name in ("a", "b"):
+            table(user=[name] * 3).write_csv(tmp_path / f"{name}.csv")
+        files = [tmp_path / "b.csv", str(tmp_path / "a.csv")]
+        assert incrowd.read(files).people.to_list() == ["b", "a"]
+
+    @pytest.mark.parametrize(
+        "name", ["data[1].csv", "da?a.csv", "da*a.csv", "it's.csv", "{a,b}.csv", "back\\slash.csv"]
+    )
+    def test_a_name_is_no_pattern(self, tmp_path, name):
+        for other in ("data1.csv", "daXa.csv", "a.csv", "b.csv"):
+            table(user=["eve"] * 3).write_csv(tmp_path / other)
+        table().write_csv(tmp_path / name)
+        data = incrowd.read(tmp_path / name)
+        assert (data.people.to_list(), data.reading.rows) == (["ann", "bob"], 3)
+
+    def test_a_parquet_name_is_no_pattern(self, tmp_path):
+        table(user=["eve"] * 3).write_parquet(tmp_path / "data1.parquet")
+        table().write_parquet(tmp_path / "data[1].parquet")
+        assert incrowd.read(tmp_path / "data[1].parquet").people.to_list() == ["ann", "bob"]
+
+    def test_files_may_name_and_order_their_columns_differently(self, tmp_path):
+        table().write_csv(tmp_path / "1.csv")
+        other = table(user=["bob", "cyd", "cyd"]).rename({"user": "uid", "lon": "lng"})
+        other.select("lng", "time", "lat", "uid").write_csv(tmp_path / "2.csv")
+        both = pl.concat([table(), table(user=["bob", "cyd", "cyd"])])
+        assert incrowd.read(tmp_path) == incrowd.read(both)
+
+    def test_files_that_tell_different_things_are_refused(self, tmp_path):
+        table().write_csv(tmp_path / "1.csv")
+        table(cell=[1, 2, 3]).write_csv(tmp_path / "2.csv")
+        with pytest.raises(
+            ColumnError, match=r"2\.csv has columns for .*place.*read them separately"
+        ):
+            incrowd.read(tmp_path)
+
+    def test_what_save_wrote_is_loaded(self, tmp_path):
+        data = incrowd.read(table())
+        data.save(tmp_path / "x.parquet")
+        assert incrowd.read(tmp_path / "x.parquet") == data
+
+    @pytest.mark.parametrize("source", [None, 5, [], b"x.csv"])
+    def test_refuses_what_is_no_table(self, source):
+        with pytest.raises(InputError, match="give a path, or a Polars, Arrow or pandas frame"):
+            incrowd.read(source)

@@ -1,9 +1,13 @@
 import contextlib
+import gzip
 import itertools
 import re
+import sys
 
 import duckdb
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 
@@ -11,9 +15,25 @@ import incrowd
 import strategies
 from incrowd import Frame, Trajectories
 from incrowd.data._frame import laea
-from incrowd.data._io import read, write
-from incrowd.data._io.write import frame_of, sidecar
+from incrowd.data._io import write
+from incrowd.data._io.write import SUFFIXES, frame_of, kind_of, sidecar, table_file
 from incrowd.errors import ArgumentError, InputError, OutputError, PlaceError
+
+COLUMNS = pa.schema([("user", pa.string()), ("lat", pa.float64())])
+ROWS = pa.record_batch([["a,b", "c"], [1.5, -2.25]], schema=COLUMNS)
+
+
+def write_twice(path, **how):
+    with table_file(path, COLUMNS, **how) as put:
+        put(ROWS)
+        put(ROWS)
+
+
+def spoil(path):
+    with table_file(path, COLUMNS) as put:
+        put(ROWS)
+        raise ZeroDivisionError
+
 
 KINDS = itertools.cycle([".csv", ".csv.gz", ".csv.zst", ".parquet"])
 GRID = Frame(laea(5.3, -4), cell=250, slot=300, origin=1_325_376_000)
@@ -31,12 +51,14 @@ def one_engine():
     connection = duckdb.connect(config={"threads": 1})
 
     @contextlib.contextmanager
-    def opened(*_):
+    def duckdb_connection(*_):
         with connection.cursor() as cursor:
             yield cursor
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(read, "opened", opened)
+        # The package names its function `read` as the module.
+        module = sys.modules["incrowd.data._io.read"]
+        patch.setattr(module, "duckdb_connection", duckdb_connection)
         yield
     connection.close()
 
@@ -72,15 +94,17 @@ class TestWrite:
 
     @pytest.mark.parametrize("name", ["x", "x.txt", "x.CSV.bz2", "x.parquet.gz"])
     def test_refuses_a_name_that_says_no_kind(self, tmp_path, name):
-        with pytest.raises(ArgumentError, match=r"its name must end in \.parquet, \.csv"):
+        with pytest.raises(
+            ArgumentError, match=r"the name of the file must end in \.parquet, \.csv"
+        ):
             incrowd.write(sample(), tmp_path / name)
 
     def test_refuses_a_grid_without_a_projection(self, tmp_path):
-        with pytest.raises(ArgumentError, match="without a projection"):
+        with pytest.raises(ArgumentError, match="has no projection"):
             incrowd.write(Trajectories.from_boxes(sample().boxes()), tmp_path / "x.csv")
 
     def test_refuses_what_is_larger_than_a_cell(self, tmp_path):
-        with pytest.raises(ArgumentError, match="larger than a cell"):
+        with pytest.raises(ArgumentError, match="larger than one cell"):
             incrowd.write(sample(x1=[9, 9, 9]), tmp_path / "x.csv")
 
     def test_refuses_crowds(self, tmp_path):
@@ -132,7 +156,7 @@ class TestFrameOf:
         path = tmp_path / "x.csv"
         incrowd.write(sample(), path)
         path.write_text("user,time,lat,lon\nann,2012-03-05,-33.8,151.2\n")
-        with pytest.raises(PlaceError, match="another dataset's"):
+        with pytest.raises(PlaceError, match="that of another dataset"):
             incrowd.read(path)
 
     def test_is_not_used_when_another_grid_is_asked_for(self, tmp_path):
@@ -143,3 +167,49 @@ class TestFrameOf:
         for name, user in (("a.csv", "ann"), ("b.parquet", "bob")):
             incrowd.write(sample(user=[user] * 3), tmp_path / name)
         assert incrowd.read(tmp_path).frame == GRID
+
+
+class TestKindOf:
+    @pytest.mark.parametrize("suffix", SUFFIXES)
+    def test_goes_by_the_end_of_the_name(self, suffix):
+        assert kind_of(f"some/where.else{suffix}") == suffix
+
+    @pytest.mark.parametrize("name", ["x", "x.txt", "x.csv.bz2", ".gz"])
+    def test_refuses_other_names(self, name):
+        with pytest.raises(ArgumentError, match="must end in"):
+            kind_of(name)
+
+
+class TestTableFile:
+    def test_writes_csv_with_a_header_once(self, tmp_path):
+        write_twice(tmp_path / "x.csv", decimals=2)
+        rows = '"a,b",1.50\nc,-2.25\n'
+        assert (tmp_path / "x.csv").read_text() == "user,lat\n" + 2 * rows
+
+    def test_compresses_by_name(self, tmp_path):
+        write_twice(tmp_path / "x.csv")
+        write_twice(tmp_path / "x.csv.gz")
+        write_twice(tmp_path / "x.csv.zst")
+        plain = (tmp_path / "x.csv").read_bytes()
+        assert gzip.decompress((tmp_path / "x.csv.gz").read_bytes()) == plain
+        with pa.input_stream(str(tmp_path / "x.csv.zst"), compression="zstd") as stream:
+            assert stream.read() == plain
+
+    def test_writes_parquet_with_its_metadata(self, tmp_path):
+        with table_file(tmp_path / "x.parquet", COLUMNS.with_metadata({"a": "b"})) as put:
+            put(ROWS)
+        found = pq.read_table(tmp_path / "x.parquet")
+        assert found.to_pylist() == ROWS.to_pylist()
+        assert found.schema.metadata[b"a"] == b"b"
+
+    @pytest.mark.parametrize("suffix", SUFFIXES)
+    def test_leaves_nothing_behind_after_an_error(self, tmp_path, suffix):
+        with pytest.raises(ZeroDivisionError):
+            spoil(tmp_path / f"x{suffix}")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_replaces_only_when_told(self, tmp_path):
+        write_twice(tmp_path / "x.csv")
+        with pytest.raises(OutputError, match="exists already"):
+            write_twice(tmp_path / "x.csv")
+        write_twice(tmp_path / "x.csv", overwrite=True)

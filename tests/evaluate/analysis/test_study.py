@@ -28,11 +28,11 @@ def city():
     return synthesize("city", users=60, seed=7)
 
 
-class TestTraits:
+class TestCovariates:
     @given(strategies.trajectories(min_people=1, frame=Frame(cell=37.5, slot=7)))
     @settings(max_examples=60)
     def test_walks_are_those_of_the_oracle(self, data):
-        found, people = covariates.traits(data), lists(data)
+        found, people = covariates.covariates(data), lists(data)
         cell, slot = data.frame.cell, data.frame.slot
         assert found["travel_distance"].tolist() == [
             naive.travel_distance(boxes, cell) for boxes in people
@@ -219,8 +219,8 @@ class TestEffort:
     def test_is_correlated_with_what_people_are_like(self, city):
         found = study(city, only=["correlations"], threads=1).correlations
         cost = first_costs(len(city), glove(city, 2))
-        values = covariates.traits(city)
-        assert [each.name for each in found] == list(covariates.TRAITS)
+        values = covariates.covariates(city)
+        assert [each.name for each in found] == list(covariates.COVARIATES)
         for each in found:
             assert each.people == 60
             expected = naive.pearson(values[each.name].tolist(), cost.tolist())

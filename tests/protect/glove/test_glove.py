@@ -525,7 +525,7 @@ class TestWhatIsRefused:
 
     @pytest.mark.parametrize("data", [PEOPLE.boxes(), [1, 2], "calls.csv", None])
     def test_what_is_no_trajectories(self, data):
-        with pytest.raises(ArgumentError, match="trajectories are wanted, not"):
+        with pytest.raises(ArgumentError, match="data must be Trajectories, not"):
             incrowd.glove(data, 2)
 
 

@@ -1,16 +1,19 @@
-"""Reading: from files and frames of any usual shape to `Trajectories`.
+"""Reading and writing: from files and frames of any usual shape to `Trajectories`, and back.
 
 How a row travels::
 
-    sources    which files there are, and how DuckDB scans each
-    columns    which column is who, when and where
-    plain      the fast lane: plain lines of text, parsed by a compiled kernel (lines)
-    fields     the general scanner: SQL that parses and checks every row; a bad one gets the
-               number of its reason
-    rows       batch by batch: bad rows counted, clocks turned into UTC, people numbered (names)
-    staging    kept in memory or spilled to disk, projected, sorted, repeats dropped
-    scan       one reading from start to end, and the grid it chooses
-    reader     the functions that users call
+    read            the functions that users call: check the arguments, start a Reader
+    scan            Reader: one reading from start to end, and the grid that it chooses
+      sources       which files there are, how each is laid out, how DuckDB scans it
+      columns       which column has which role: user, time, position, place
+      fast_csv      simple lines of text, parsed by a compiled kernel
+      sql           all others: SQL that parses and checks every row; a bad one gets the index of
+                    its reason
+      batches       RowChecker: bad rows counted, local times turned into UTC, users and places
+                    encoded (encoding)
+      staging       kept in memory or on disk, projected (projection), sorted, repeats dropped
+    reading_report  what was found, used and rejected; travels with the data
+    write           the way back: degrees and UTC, to a file that gives the same data again
 
 The input is scanned once.
 """

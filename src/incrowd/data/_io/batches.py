@@ -1,17 +1,21 @@
-"""Batch by batch: count what cannot be used, turn clocks into UTC, number people and places.
+"""Batch by batch: check rows, turn local times into UTC, encode users and places.
 
-Wall clocks to UTC, with the hour that a clock shows twice and the one that it skips.
+::
 
-A zone's offset changes at known moments. Between two of them a local time has one answer; around
-them it has two (clocks go back: the first is taken) or none (clocks go forward: the time is taken
-as if they had not, so that it comes out an hour later). Both are counted.
+    rows of the scanner ──> RowChecker.check ──> Batch of good rows
+                            │  bad rows counted by reason, with examples
+                            │  to_utc: local times
+                            └  NameEncoder: users and places
+
+A zone's offset to UTC changes at known moments. Between two of them a local time has one answer;
+around them it has two (clocks go back: the first is taken) or none (clocks go forward: the time is
+taken as if they had not, so that it comes out an hour later). Both are counted.
 """
 
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -19,101 +23,31 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from incrowd.data._frame import Floats, Ints
-from incrowd.data._io.encoding import Codes
-from incrowd.data._io.reading_report import Example, Rejects
+from incrowd.data._io.encoding import NameEncoder
+from incrowd.data._io.reading_report import EXAMPLES, Example, Rejects
 from incrowd.data._io.sql import OTHER_SENSOR, REASONS
 from incrowd.data._io.staging import Batch
 from incrowd.data._select import find_zone
 
 __all__ = [
-    "Intake",
     "Limits",
+    "RowChecker",
     "to_utc",
 ]
 
 
-Longs = npt.NDArray[np.int64]
-_SECOND = 1_000_000
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_YEARS = (2, 9997)
-"""Those that every zone can tell; before and after them nothing changes any more."""
-
-
-def to_utc(local: Longs, zone: str) -> tuple[Longs, int, int]:
-    """Turn wall-clock times into UTC.
-
-    Parameters
-    ----------
-    local
-        Microseconds from 1970-01-01 00:00 on the wall clock.
-    zone
-        The zone in which the clock hangs.
-
-    Returns
-    -------
-    tuple
-        Microseconds from 1970-01-01 UTC, how many times were ambiguous, how many did not exist.
-    """
-    if len(local) == 0 or zone == "UTC":
-        return local, 0, 0
-    first, last = (_year(int(edge)) for edge in (local.min(), local.max()))
-    years = range(max(first - 1, _YEARS[0]), min(last + 1, _YEARS[1]) + 1)
-    changes = [change for year in years for change in _changes(zone, year)]
-    start = _offset(find_zone(zone), _instant(years[0]))
-    if not changes:
-        return local - start * _SECOND, 0, 0
-    moment, before, after = (np.array(part, np.int64) for part in zip(*changes, strict=True))
-    low = (moment + np.minimum(before, after)) * _SECOND
-    high = (moment + np.maximum(before, after)) * _SECOND
-    # Until `high` the old offset holds, whether the hour comes twice or not at all.
-    index = np.searchsorted(high, local, side="right")
-    offset = np.concatenate([[start], after])[index]
-    inside = np.searchsorted(low, local, side="right") > index
-    back = np.concatenate([after < before, [False]])[index]
-    ambiguous = int(np.count_nonzero(inside & back))
-    return local - offset * _SECOND, ambiguous, int(np.count_nonzero(inside)) - ambiguous
-
-
-def _year(microseconds: int) -> int:
-    year = int(np.datetime64(microseconds, "us").astype("datetime64[Y]").astype(np.int64)) + 1970
-    return min(max(year, _YEARS[0]), _YEARS[1])
-
-
-def _instant(year: int) -> datetime:
-    return datetime(year, 1, 1, tzinfo=UTC)
-
-
-def _offset(zone: ZoneInfo, moment: datetime) -> int:
-    shift = moment.astimezone(zone).utcoffset()
-    return 0 if shift is None else round(shift.total_seconds())
-
-
-@functools.lru_cache(maxsize=4096)
-def _changes(name: str, year: int) -> tuple[tuple[int, int, int], ...]:
-    """Give the moments of a year at which a zone's offset changes: (second, before, after)."""
-    zone, step = find_zone(name), timedelta(days=1)
-    left, found = _instant(year), []
-    end = _instant(year + 1)
-    while left < end:
-        right = min(left + step, end)
-        before, after = _offset(zone, left), _offset(zone, right)
-        if before != after:
-            low, high = left, right
-            while high - low > timedelta(seconds=1):
-                middle = low + timedelta(seconds=(high - low) // timedelta(seconds=2))
-                if _offset(zone, middle) == before:
-                    low = middle
-                else:
-                    high = middle
-            found.append((round((high - _EPOCH).total_seconds()), before, after))
-        left = right
-    return tuple(found)
-
-
-Mask = npt.NDArray[np.bool_]
 _SOUTH, _NORTH = -60, 72
 """South of the one nobody lives, north of the other hardly anybody."""
+_YEARS = (2, 9997)
+"""Those for which every time zone has rules; before and after them nothing changes any more."""
+_SECOND = 1_000_000
+"""Microseconds."""
 _DAY = 86_400 * _SECOND
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_HALF_TURN, _QUARTER_TURN = 180, 90
+
+Longs = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +57,11 @@ class Limits:
     Attributes
     ----------
     window
-        The earliest time allowed and the first one no more allowed, in seconds since 1970.
+        Start (included) and end (excluded) of the times allowed, in seconds since 1970.
     bbox
         West, south, east and north; rows outside are left out by choice, and are not bad.
     area
-        The same, for where the reference system may be used; rows outside are bad.
+        The same, for the area in which the crs may be used; rows outside are bad.
     """
 
     window: tuple[int, int]
@@ -136,16 +70,28 @@ class Limits:
 
 
 @dataclass(slots=True)
-class Intake:
-    """Takes batches from the scanner in, and remembers what happened."""
+class RowChecker:
+    """Checks batches of the scanner, and counts what was found.
+
+    Parameters
+    ----------
+    limits
+        What a row must meet.
+    zone
+        The time zone of times that name none; UTC if None.
+    slot, reference
+        Seconds of a slot, and the time (since 1970) from which slots are counted.
+    cells
+        (longitude, latitude) by the name of a cell, for rows that name a cell and no position.
+    """
 
     limits: Limits
     zone: str | None
     slot: int
     reference: int
     cells: Mapping[str, tuple[float, float]] | None
-    people: Codes = field(default_factory=Codes)
-    places: Codes = field(default_factory=Codes)
+    users: NameEncoder = field(default_factory=NameEncoder)
+    places: NameEncoder = field(default_factory=NameEncoder)
     rejects: Rejects = field(default_factory=Rejects)
     rows: int = 0
     outside: int = 0
@@ -164,69 +110,67 @@ class Intake:
         """The slot, since the reference, at which the window starts."""
         return (self.limits.window[0] - self.reference) // self.slot
 
-    def take(self, batch: pa.RecordBatch, *, file: str, first: int, placed: bool) -> Batch:
-        """Check a batch and give the rows that can be used.
+    def check(self, batch: pa.RecordBatch, *, file: str, first: int, has_place: bool) -> Batch:
+        """Return the rows of a batch that can be used; count the others.
 
         Parameters
         ----------
         batch
             Rows as the scanner gives them.
         file
-            Where they come from.
+            The name of the file that they come from.
         first
-            The number of the first of them in the file, counted from 0.
-        placed
+            The index of the first of them in the file, counted from 0.
+        has_place
             Whether the rows name a place.
         """
-        bad = batch.column("bad").to_numpy()
-        self.rows += batch.num_rows - int(np.count_nonzero(bad == OTHER_SENSOR))
-        if bad.any():
-            self._reject_unparsed(batch, bad, file, first)
-        good = bad == 0
-        moment = self._utc(batch, good)
+        reason = batch.column("reason").to_numpy()
+        self.rows += batch.num_rows - int(np.count_nonzero(reason == OTHER_SENSOR))
+        if reason.any():
+            self._reject_unparsed(batch, reason, file, first)
+        good = reason == 0
+        time_us = self._utc(batch, good)
         start, end = (edge * _SECOND for edge in self.limits.window)
-        # The extremes answer for nearly all batches what else would take several passes.
-        if batch.num_rows and (moment.min() < start or moment.max() >= end):
-            late = good & ((moment < start) | (moment >= end))
-            shown = [f"{when}Z" for when in moment[late][:3].astype("datetime64[us]")]
-            if late.any():
-                self._reject("time outside the window", late, shown, file, first)
-                good &= ~late
-        place = self._places(batch, good) if placed else None
-        a, b = batch.column("a").to_numpy(), batch.column("b").to_numpy()
+        # For nearly all batches the extremes answer what else would take several passes.
+        if batch.num_rows and (time_us.min() < start or time_us.max() >= end):
+            outside = good & ((time_us < start) | (time_us >= end))
+            times = time_us[outside][:EXAMPLES].astype("datetime64[us]")
+            if outside.any():
+                shown = [f"{time}Z" for time in times]
+                self._reject("time outside the window", outside, shown, file, first)
+                good &= ~outside
+        place = self._places(batch, good) if has_place else None
+        east, north = batch.column("east").to_numpy(), batch.column("north").to_numpy()
         if self.cells is not None:
             assert place is not None  # noqa: S101  a table of cells needs a place
-            a, b = self._positions[np.where(good, place, 0)].T if len(self._positions) else (a, b)
-            unknown = good & np.isnan(a)
+            if len(self._positions):
+                east, north = self._positions[np.where(good, place, 0)].T
+            unknown = good & np.isnan(east)
             if unknown.any():
-                names = batch.column("spot").filter(pa.array(unknown)).slice(0, 3).to_pylist()
-                self._reject("cell not in the table of cells", unknown, names, file, first)
+                names = batch.column("place_id").filter(pa.array(unknown)).slice(0, EXAMPLES)
+                shown = names.to_pylist()
+                self._reject("cell not in the table of cells", unknown, shown, file, first)
                 good &= ~unknown
-        good = self._inside(good, a, b, file, first)
-        if batch.num_rows and (b.min() < _SOUTH or b.max() > _NORTH):
-            self.polar += int(np.count_nonzero(b[good] < _SOUTH))
-            self.arctic += int(np.count_nonzero(b[good] > _NORTH))
-        return self._batch(batch, good, moment, a, b, place)
-
-    def _batch(
-        self, batch: pa.RecordBatch, good: Mask, moment: Longs, a: Floats, b: Floats, place: Any
-    ) -> Batch:
-        who = batch.column("who")
+        good = self._inside(good, east, north, file, first)
+        if batch.num_rows and (north.min() < _SOUTH or north.max() > _NORTH):
+            self.polar += int(np.count_nonzero(north[good] < _SOUTH))
+            self.arctic += int(np.count_nonzero(north[good] > _NORTH))
+        users = batch.column("user_id")
         if not good.all():
-            who = who.filter(pa.array(good))
-            moment, a, b = moment[good], a[good], b[good]
+            users = users.filter(pa.array(good))
+            time_us, east, north = time_us[good], east[good], north[good]
             place = None if place is None else place[good]
-        since = (moment - self.reference * _SECOND) // (self.slot * _SECOND) - self.base
-        self.used += len(who)
-        return Batch(self.people.number(who), since.astype(np.uint32), a, b, place)
+        slot = (time_us - self.reference * _SECOND) // (self.slot * _SECOND) - self.base
+        self.used += len(users)
+        return Batch(self.users.encode(users), slot.astype(np.uint32), east, north, place)
 
     def _utc(self, batch: pa.RecordBatch, good: Mask) -> Longs:
-        """Give moments in UTC, counting those that came without a zone."""
-        moment: Longs = batch.column("moment").to_numpy()
+        """Return times in UTC; count those that came without a zone."""
+        time_us: Longs = batch.column("time_us").to_numpy()
         zoned = batch.column("zoned").to_numpy(zero_copy_only=False)
         if zoned.all():
             self.zoned += int(np.count_nonzero(good))
-            return moment
+            return time_us
         naive = good & ~zoned
         count = int(np.count_nonzero(naive))
         self.zoneless += count
@@ -234,61 +178,140 @@ class Intake:
         if count and self.zone not in (None, "UTC"):
             # Times far outside the window are refused in any zone; years of changes are spared.
             start, end = (edge * _SECOND for edge in self.limits.window)
-            naive &= (moment >= start - _DAY) & (moment < end + _DAY)
-            moment = moment.copy()
-            moment[naive], twice, never = to_utc(moment[naive], str(self.zone))
+            naive &= (time_us >= start - _DAY) & (time_us < end + _DAY)
+            time_us = time_us.copy()
+            time_us[naive], twice, never = to_utc(time_us[naive], str(self.zone))
             self.ambiguous += twice
             self.missing += never
-        return moment
+        return time_us
 
     def _places(self, batch: pa.RecordBatch, good: Mask) -> Ints:
-        """Give the numbers of good rows' places; look up where new ones lie."""
-        spots = batch.column("spot")
+        """Return the codes of good rows' places; look up the positions of new ones."""
+        names = batch.column("place_id")
         place = np.zeros(len(good), np.int32)
         known = len(self.places)
-        place[good] = self.places.number(spots if good.all() else spots.filter(pa.array(good)))
+        place[good] = self.places.encode(names if good.all() else names.filter(pa.array(good)))
         if self.cells is not None and len(self.places) > known:
             nowhere = (np.nan, np.nan)
-            new = [self.cells.get(name, nowhere) for name in self.places.since(known)]
+            new = [self.cells.get(name, nowhere) for name in self.places.names_from(known)]
             self._positions = np.concatenate([self._positions, np.array(new, np.float64)])
         return place
 
-    def _inside(self, good: Mask, a: Floats, b: Floats, file: str, first: int) -> Mask:
+    def _inside(self, good: Mask, east: Floats, north: Floats, file: str, first: int) -> Mask:
+        """Return the good rows that lie in the area of the crs and in the box asked for."""
         if self.limits.area is not None:
-            off = good & ~_within(a, b, self.limits.area)
+            off = good & ~_within(east, north, self.limits.area)
             if off.any():
-                self.swapped += int(np.count_nonzero(off & _within(b, a, self.limits.area)))
-                shown = [f"{lat}, {lon}" for lon, lat in zip(a[off][:3], b[off][:3], strict=True)]
+                self.swapped += int(np.count_nonzero(off & _within(north, east, self.limits.area)))
+                off_east, off_north = east[off][:EXAMPLES], north[off][:EXAMPLES]
+                shown = [f"{y}, {x}" for x, y in zip(off_east, off_north, strict=True)]
                 self._reject("outside the area of the crs", off, shown, file, first)
                 good = good & ~off
         if self.limits.bbox is not None:
-            inside = _within(a, b, self.limits.bbox)
+            inside = _within(east, north, self.limits.bbox)
             self.outside += int(np.count_nonzero(good & ~inside))
             good = good & inside
         return good
 
     def _reject_unparsed(
-        self, batch: pa.RecordBatch, bad: npt.NDArray[np.int8], file: str, first: int
+        self, batch: pa.RecordBatch, reason: npt.NDArray[np.int8], file: str, first: int
     ) -> None:
-        a, b = batch.column("a").to_numpy(), batch.column("b").to_numpy()
-        for number in np.unique(bad[bad > 0]):
-            which = bad == number
-            shown = batch.column("shown").filter(pa.array(which)).slice(0, 3).to_pylist()
-            self._reject(REASONS[number], which, [text or "" for text in shown], file, first)
+        """Count the rows that the scanner could not use, by reason."""
+        east, north = batch.column("east").to_numpy(), batch.column("north").to_numpy()
+        for index in np.unique(reason[reason > 0]):
+            rows = reason == index
+            shown = batch.column("shown").filter(pa.array(rows)).slice(0, EXAMPLES).to_pylist()
+            self._reject(REASONS[index], rows, [text or "" for text in shown], file, first)
         # Impossible as they stand, possible the other way round.
-        turned = (bad > 0) & (np.abs(b) > 90) & (np.abs(b) <= 180) & (np.abs(a) <= 90)  # noqa: PLR2004
-        self.swapped += int(np.count_nonzero(turned))
+        far_north = (np.abs(north) > _QUARTER_TURN) & (np.abs(north) <= _HALF_TURN)
+        swapped = (reason > 0) & far_north & (np.abs(east) <= _QUARTER_TURN)
+        self.swapped += int(np.count_nonzero(swapped))
 
-    def _reject(self, reason: str, which: Mask, shown: list[str], file: str, first: int) -> None:
-        self.rejects.add(reason, int(np.count_nonzero(which)))
-        rows = np.flatnonzero(which)[: self.rejects.wants(reason)]
-        for row, value in zip(rows, shown, strict=False):
+    def _reject(self, reason: str, rows: Mask, shown: list[str], file: str, first: int) -> None:
+        """Count rows that cannot be used, and keep the first of them as examples."""
+        self.rejects.add(reason, int(np.count_nonzero(rows)))
+        examples = np.flatnonzero(rows)[: self.rejects.wants(reason)]
+        for row, value in zip(examples, shown, strict=False):
             self.rejects.show(reason, Example(file, first + int(row), value))
 
 
-def _within(a: Floats, b: Floats, box: tuple[float, float, float, float]) -> Mask:
-    west, south, east, north = box
-    # A box that starts east of where it ends lies across the antimeridian.
-    across = (a >= west) & (a <= east) if west <= east else (a >= west) | (a <= east)
-    inside: Mask = across & (b >= south) & (b <= north)
+def _within(east: Floats, north: Floats, box: tuple[float, float, float, float]) -> Mask:
+    """Return which positions lie in a box: west, south, east, north."""
+    left, bottom, right, top = box
+    # A box whose west is greater than its east lies across the antimeridian.
+    beyond, before = east >= left, east <= right
+    across = beyond & before if left <= right else beyond | before
+    inside: Mask = across & (north >= bottom) & (north <= top)
     return inside
+
+
+def to_utc(local: Longs, zone: str) -> tuple[Longs, int, int]:
+    """Return local times in UTC.
+
+    Parameters
+    ----------
+    local
+        Microseconds from 1970-01-01 00:00 on the clock of a time zone.
+    zone
+        The time zone of the clock.
+
+    Returns
+    -------
+    tuple
+        Microseconds from 1970-01-01 UTC, how many times were ambiguous, how many did not exist.
+    """
+    if len(local) == 0 or zone == "UTC":
+        return local, 0, 0
+    first, last = (_year(int(edge)) for edge in (local.min(), local.max()))
+    years = range(max(first - 1, _YEARS[0]), min(last + 1, _YEARS[1]) + 1)
+    changes = [change for year in years for change in _changes(zone, year)]
+    start = _offset(find_zone(zone), _new_year(years[0]))
+    if not changes:
+        return local - start * _SECOND, 0, 0
+    second, before, after = (np.array(part, np.int64) for part in zip(*changes, strict=True))
+    low = (second + np.minimum(before, after)) * _SECOND
+    high = (second + np.maximum(before, after)) * _SECOND
+    # Until `high` the old offset holds, whether the hour comes twice or not at all.
+    index = np.searchsorted(high, local, side="right")
+    offset = np.concatenate([[start], after])[index]
+    inside = np.searchsorted(low, local, side="right") > index
+    back = np.concatenate([after < before, [False]])[index]
+    ambiguous = int(np.count_nonzero(inside & back))
+    return local - offset * _SECOND, ambiguous, int(np.count_nonzero(inside)) - ambiguous
+
+
+def _year(microseconds: int) -> int:
+    year = int(np.datetime64(microseconds, "us").astype("datetime64[Y]").astype(np.int64)) + 1970
+    return min(max(year, _YEARS[0]), _YEARS[1])
+
+
+def _new_year(year: int) -> datetime:
+    return datetime(year, 1, 1, tzinfo=UTC)
+
+
+def _offset(zone: ZoneInfo, moment: datetime) -> int:
+    """Return the seconds by which a zone's clock is ahead of UTC."""
+    shift = moment.astimezone(zone).utcoffset()
+    return 0 if shift is None else round(shift.total_seconds())
+
+
+@functools.lru_cache(maxsize=4096)
+def _changes(name: str, year: int) -> tuple[tuple[int, int, int], ...]:
+    """Return when a zone's offset changes in a year, and how: (second, before, after)."""
+    zone, step = find_zone(name), timedelta(days=1)
+    left, found = _new_year(year), []
+    end = _new_year(year + 1)
+    while left < end:
+        right = min(left + step, end)
+        before, after = _offset(zone, left), _offset(zone, right)
+        if before != after:
+            low, high = left, right
+            while high - low > timedelta(seconds=1):
+                middle = low + timedelta(seconds=(high - low) // timedelta(seconds=2))
+                if _offset(zone, middle) == before:
+                    low = middle
+                else:
+                    high = middle
+            found.append((round((high - _EPOCH).total_seconds()), before, after))
+        left = right
+    return tuple(found)

@@ -1,4 +1,4 @@
-"""Which column is what: by the names that people use, or as told.
+"""Which column has which role: as given, or by the names that people use.
 
 Names are compared without case and punctuation, so ``User ID``, ``user_id`` and ``userId`` are
 one. Of several that fit, the first in the list of usual names wins.
@@ -13,7 +13,7 @@ __all__ = [
     "USUAL",
     "find_by_usual_name",
     "find_columns",
-    "refuse_doubled",
+    "refuse_duplicates",
 ]
 
 
@@ -39,17 +39,19 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     ),
     "sensor": ("sensor", "sensortype"),
 }
-"""The usual names of each role, likeliest first; scikit-mobility's and trackintel's among them."""
+"""The usual names of each role, likeliest first; with those of scikit-mobility and trackintel."""
 
-_WORDS = {
-    "user": "who (user)",
-    "time": "when (time)",
-    "lat": "where (lat)",
-    "lon": "where (lon)",
-    "x": "where (x)",
-    "y": "where (y)",
-    "place": "which cell (place)",
+_MEANING = {
+    "user": "the user",
+    "time": "the time",
+    "lat": "the latitude (lat)",
+    "lon": "the longitude (lon)",
+    "x": "the x coordinate (x)",
+    "y": "the y coordinate (y)",
+    "place": "the place (cell, antenna, venue)",
 }
+_LISTED = 20
+"""How many columns an error lists."""
 
 
 def find_columns(
@@ -57,29 +59,29 @@ def find_columns(
     given: Mapping[str, str | None],
     *,
     where: str,
-    cells: bool = False,
-    placed: bool = False,
+    no_position: bool = False,
+    place_needed: bool = False,
 ) -> dict[str, str]:
-    """Decide which column plays which role.
+    """Return the column of each role.
 
     Parameters
     ----------
     found
         The names of the columns in the table.
     given
-        Roles that the caller has assigned; None means to look for it.
+        The column that the caller gave for a role; None means to look for it.
     where
         The table's name, for error messages.
-    cells
-        Whether positions come from a table of cells, or nowhere; then they are not looked for.
-    placed
+    no_position
+        Whether positions come from a table of cells, or are not needed; then a place is.
+    place_needed
         Whether a place is needed anyway.
 
     Returns
     -------
     dict
-        Column by role; always user and time, one way of telling the position, and place and
-        sensor where there are such columns.
+        Column by role; always user and time, the position in one form, and place and sensor where
+        there are such columns.
 
     Raises
     ------
@@ -92,9 +94,9 @@ def find_columns(
             match = find_by_usual_name(found, names, taken=set(chosen.values()))
             if match is not None:
                 chosen[role] = match
-    _one_position(chosen, given, cells=cells)
-    needed = ["user", "time", *([] if cells else _position(chosen, given))]
-    needed += ["place"] if cells or placed else []
+    _keep_one_position(chosen, given, no_position=no_position)
+    needed = ["user", "time", *([] if no_position else _position(chosen, given))]
+    needed += ["place"] if no_position or place_needed else []
     for role in needed:
         if role not in chosen:
             raise ColumnError(_missing(role, found, where))
@@ -104,27 +106,29 @@ def find_columns(
 def find_by_usual_name(
     found: Sequence[str], names: Sequence[str], taken: Collection[str] = ()
 ) -> str | None:
-    """Give the column whose name comes first among the usual ones."""
-    plain = {_plain(name): name for name in reversed(found) if name not in taken}
-    return next((plain[name] for name in names if name in plain), None)
+    """Return the column whose name comes first among the usual ones."""
+    columns = {_normalised(name): name for name in reversed(found) if name not in taken}
+    return next((columns[name] for name in names if name in columns), None)
 
 
-def _one_position(chosen: dict[str, str], given: Mapping[str, str | None], *, cells: bool) -> None:
-    """Leave one way of telling the position: as given, else degrees, a geometry, metres."""
-    ways = (("lat", "lon"), ("geometry",), ("x", "y"))
-    if cells:
-        ways_left: tuple[str, ...] = ()
+def _keep_one_position(
+    chosen: dict[str, str], given: Mapping[str, str | None], *, no_position: bool
+) -> None:
+    """Keep the position in one form: as given, else degrees, a geometry, metres."""
+    forms: tuple[tuple[str, ...], ...] = (("lat", "lon"), ("geometry",), ("x", "y"))
+    kept: tuple[str, ...] = ("lat", "lon")
+    if no_position:
+        kept = ()
     elif any(given.get(role) for role in ("x", "y")):
-        ways_left = ("x", "y")
+        kept = ("x", "y")
     elif given.get("geometry"):
-        ways_left = ("geometry",)
+        kept = ("geometry",)
     else:
-        whole = [way for way in ways if all(role in chosen for role in way)]
-        ways_left = whole[0] if whole else ("lat", "lon")
-    for way in ways:
-        for role in way:
-            if role not in ways_left:
-                chosen.pop(role, None)
+        complete = [form for form in forms if all(role in chosen for role in form)]
+        kept = complete[0] if complete else kept
+    for role in (role for form in forms for role in form):
+        if role not in kept:
+            chosen.pop(role, None)
 
 
 def _position(chosen: Mapping[str, str], given: Mapping[str, str | None]) -> list[str]:
@@ -138,7 +142,7 @@ def _position(chosen: Mapping[str, str], given: Mapping[str, str | None]) -> lis
 def _take(found: Sequence[str], name: str, where: str) -> str:
     if name in found:
         return name
-    alike = [column for column in found if _plain(column) == _plain(name)]
+    alike = [column for column in found if _normalised(column) == _normalised(name)]
     if len(alike) == 1:
         return alike[0]
     near = difflib.get_close_matches(name, found, 1, 0.5)
@@ -148,32 +152,34 @@ def _take(found: Sequence[str], name: str, where: str) -> str:
 
 def _missing(role: str, found: Sequence[str], where: str) -> str:
     near = [
-        column for column in found if difflib.get_close_matches(_plain(column), USUAL[role], 1, 0.6)
+        column
+        for column in found
+        if difflib.get_close_matches(_normalised(column), USUAL[role], 1, 0.6)
     ]
-    hint = f" The nearest is {near[0]!r}: say {role}={near[0]!r} if it is that." if near else ""
+    hint = f" If it is {near[0]!r}, give {role}={near[0]!r}." if near else ""
     return (
-        f"{where}: no column tells {_WORDS[role]}. Found: {_listed(found)}.{hint} "
-        f"Usual names are {', '.join(USUAL[role][:4])}; any other can be named: {role}=..., "
-        f"or --{role} on the command line."
+        f"{where}: no column for {_MEANING[role]}. Found: {_listed(found)}.{hint} "
+        f"Usual names are {', '.join(USUAL[role][:4])}; give any other name with {role}=... "
+        f"in Python or --{role} on the command line."
     )
 
 
-def refuse_doubled(found: Sequence[str], where: str) -> None:
-    """Refuse columns whose names are the same, or differ in case only; empty ones are nobody's."""
+def refuse_duplicates(found: Sequence[str], where: str) -> None:
+    """Refuse columns whose names are the same, or differ in case only; empty names may repeat."""
     seen: set[str] = set()
     for name in found:
         if name and name.casefold() in seen:
             raise ColumnError(
-                f"{where}: two columns are named {name!r}; rename one, so that it is clear "
-                f"which is meant. Found: {_listed(found)}"
+                f"{where}: two columns are named {name!r} (upper and lower case are the same); "
+                f"rename one. Found: {_listed(found)}"
             )
         seen.add(name.casefold())
 
 
 def _listed(found: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in found[:20])
-    return shown + (f" and {len(found) - 20} more" if len(found) > 20 else "")  # noqa: PLR2004
+    shown = ", ".join(repr(name) for name in found[:_LISTED])
+    return shown + (f" and {len(found) - _LISTED} more" if len(found) > _LISTED else "")
 
 
-def _plain(name: str) -> str:
+def _normalised(name: str) -> str:
     return "".join(letter for letter in name.casefold() if letter.isalnum())

@@ -1,20 +1,25 @@
-"""The fast lane: text tables in which every line is as plain as can be.
+"""The fast path for CSV: text tables in which every line is as simple as can be.
 
-Most files of most networks are plain: no quotes, ISO 8601 times, positions with a few decimals.
-Such lines are parsed here by a compiled kernel, several times faster than a parser that must be
-ready for anything. The lane takes a file piece by piece and gives way at the first piece with a
-line that is not plain; whoever reads goes on from there with the general scanner, which sees every
-row that is bad or unusual. A row that this lane takes is a row that the general scanner would have
-taken, with the same values:
+::
+
+    file ──> pieces of whole lines ──> parse_lines, compiled, on several threads ──> batches of rows
+                                       └─> a piece with any other line: the path ends there
+
+Most files of most networks are simple: no quotes, ISO 8601 times, positions with a few decimals.
+Such lines are parsed here by a compiled kernel, several times faster than by a parser that must be
+ready for anything. Reading goes on with the general scanner (`sql`) at the first piece with a line
+that is not simple; it sees every row that is bad or unusual. A row that this path takes is a row
+that the general scanner would have taken, with the same values:
 
 - digits are few enough for the quotient of two exact numbers to be the nearest double;
 - times are checked as dates; positions in degrees are checked as positions;
-- bytes that are not plain ASCII, quotes and carriage returns end the lane.
+- bytes that are not ASCII, quotes and carriage returns end the path.
 
-The kernel of the fast lane: plain lines of text to columns of numbers, in one pass.
+In the kernel each field is parsed up to the first byte that does not belong to it; that byte must
+be the one that ends the field.
 
-Each field is parsed up to the first byte that does not belong to it; that byte must be the one
-that ends the field. What is not plain gives -1, and the lane gives way.
+`MIN_BYTES` switches the path off when it is set very high; ``benchmarks/reading.py --ablation``
+prints what it brings.
 """
 
 from collections import deque
@@ -27,30 +32,45 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
-from incrowd.data._io.sources import TextTable, packing
+from incrowd._numba import kernel, kernel_inline
+from incrowd.data._io.sources import TextTable, compression_of
 
 __all__ = [
+    "fast_rows",
     "parse_lines",
-    "plain_rows",
 ]
 
 
-_PIECE = 1 << 22
-_ROLES = {"user": 1, "time": 2, "lon": 3, "x": 3, "lat": 4, "y": 4, "place": 5}
-_LEAST = 22
-"""Bytes of a row at least: a time, and three fields of one byte."""
-_WORTH = 1 << 22
-"""Files below this size are read at once anyway."""
+MIN_BYTES = 1 << 22
+"""Smaller files are read quickly anyway."""
+PIECE = 1 << 22
+"""How many bytes are parsed at a time."""
+
+_USER, _TIME, _EAST, _NORTH, _PLACE = 1, 2, 3, 4, 5
+_ROLES = {
+    "user": _USER, "time": _TIME, "lon": _EAST, "x": _EAST, "lat": _NORTH, "y": _NORTH,
+    "place": _PLACE,
+}  # fmt: skip
+_MIN_ROW_BYTES = 22
+"""A time, and three fields of one byte."""
+_MAX_LINE = 1 << 20
+_MAX_DIGITS = 15
+"""Numbers of so many digits are exact as doubles, and so are the powers of ten up to there."""
+_HALF_TURN, _QUARTER_TURN = 180.0, 90.0
+_MICROSECONDS = 1_000_000
+
+_NEWLINE, _RETURN, _QUOTE, _SPACE, _MINUS, _DOT, _ASCII = 10, 13, 34, 32, 45, 46, 128
+_ZERO, _NINE, _COLON, _T, _Z = 48, 57, 58, 84, 90
 
 Bytes = npt.NDArray[np.uint8]
+Ints = npt.NDArray[np.int32]
 
 
-def plain_rows(
+def fast_rows(
     path: Path, table: TextTable, columns: Mapping[str, str], threads: int
 ) -> Generator[pa.RecordBatch, None, int | None]:
-    """Give batches of rows while all lines are plain.
+    """Yield batches of rows while all lines are simple.
 
     Parameters
     ----------
@@ -71,10 +91,10 @@ def plain_rows(
     Returns
     -------
     int or None
-        How many rows were given before a piece that is not plain; None if that was all.
+        The number of rows before the first piece with another line; None if that was all.
     """
     usable = set(columns) <= set(_ROLES) and len(table.separator.encode()) == 1
-    if not usable or packing(path) != "none" or path.stat().st_size < _WORTH:
+    if not usable or compression_of(path) != "none" or path.stat().st_size < MIN_BYTES:
         return 0
     roles = np.zeros(len(table.names), np.int8)
     for role, name in columns.items():
@@ -87,7 +107,7 @@ def plain_rows(
         def parse(text: memoryview) -> pa.RecordBatch | None:
             return _parse(text, table.separator, roles, degrees="lon" in columns)
 
-        for batch in _in_order(parse, _pieces(file), threads):
+        for batch in _parse_in_order(parse, _pieces(file), threads):
             if batch is None:
                 return done
             yield batch
@@ -99,12 +119,12 @@ def _pieces(file: BinaryIO) -> Iterator[memoryview]:
     """Cut a file into pieces of whole lines."""
     rest = b""
     while True:
-        buffer = bytearray(len(rest) + _PIECE)
+        buffer = bytearray(len(rest) + PIECE)
         buffer[: len(rest)] = rest
         filled = len(rest) + file.readinto(memoryview(buffer)[len(rest) :])  # type: ignore[attr-defined]
         if filled == len(rest):
             if rest:
-                yield memoryview(rest + b"\n")  # the last line of a file may do without
+                yield memoryview(rest + b"\n")  # the last line of a file may lack it
             return
         end = buffer.rfind(b"\n", 0, filled) + 1
         rest = bytes(memoryview(buffer)[end:filled])
@@ -112,10 +132,10 @@ def _pieces(file: BinaryIO) -> Iterator[memoryview]:
             yield memoryview(buffer)[:end]
 
 
-def _in_order(
+def _parse_in_order(
     parse: Callable[[memoryview], pa.RecordBatch | None], pieces: Iterator[memoryview], threads: int
 ) -> Iterator[pa.RecordBatch | None]:
-    """Parse a few pieces at the same time, and give them in order."""
+    """Parse a few pieces at the same time, and yield them in order."""
     with ThreadPoolExecutor(threads) as pool:
         waiting: deque[Future[pa.RecordBatch | None]] = deque()
         try:
@@ -132,84 +152,75 @@ def _in_order(
 def _parse(
     text: memoryview, separator: str, roles: npt.NDArray[np.int8], *, degrees: bool
 ) -> pa.RecordBatch | None:
-    """Parse whole lines; None if one of them is not plain."""
-    size = len(text) // (_LEAST + len(roles)) + 1
-    moment, zoned = np.empty(size, np.int64), np.empty(size, np.bool_)
-    a, b = np.empty(size), np.empty(size)
-    who, spot = Runs.room(size, len(text)), Runs.room(size, len(text) if 5 in roles else 0)  # noqa: PLR2004
+    """Return the rows of whole lines; None if one of them is not simple."""
+    size = len(text) // (_MIN_ROW_BYTES + len(roles)) + 1
+    time_us, zoned = np.empty(size, np.int64), np.empty(size, np.bool_)
+    east, north = np.empty(size), np.empty(size)
+    user, place = (
+        RunLengthNames.allocate(size, len(text)),
+        RunLengthNames.allocate(size, len(text) if _PLACE in roles else 0),
+    )
     rows = parse_lines(
-        np.frombuffer(text, np.uint8), ord(separator), roles, degrees, moment, zoned, a, b,
-        who.index, who.ends, who.text, spot.index, spot.ends, spot.text,
+        np.frombuffer(text, np.uint8), ord(separator), roles, degrees, time_us, zoned, east, north,
+        user.index, user.ends, user.text, place.index, place.ends, place.text,
     )  # fmt: skip
     if rows < 0:
         return None
     nothing = pa.nulls(rows, pa.string())
     return pa.record_batch(
         {
-            "who": who.names(rows),
-            "moment": moment[:rows],
+            "user_id": user.names(rows),
+            "time_us": time_us[:rows],
             "zoned": zoned[:rows],
-            "a": a[:rows],
-            "b": b[:rows],
-            "spot": spot.names(rows) if len(spot.text) else nothing,
-            "bad": np.zeros(rows, np.int8),
+            "east": east[:rows],
+            "north": north[:rows],
+            "place_id": place.names(rows) if len(place.text) else nothing,
+            "reason": np.zeros(rows, np.int8),
             "shown": nothing,
         }
     )
 
 
 @dataclass(slots=True)
-class Runs:
-    """Names of rows, where neighbours often have the same: one entry for each run of equals."""
+class RunLengthNames:
+    """Names of rows, of which neighbours are often equal: one entry for each run of equals."""
 
     index: npt.NDArray[np.int32]
     ends: npt.NDArray[np.int32]
     text: Bytes
 
     @classmethod
-    def room(cls, rows: int, size: int) -> "Runs":
+    def allocate(cls, rows: int, size: int) -> "RunLengthNames":
         """Make room for some rows and bytes."""
         ends = np.zeros(rows + 1, np.int32)
         return cls(np.empty(rows, np.int32), ends, np.empty(size, np.uint8))
 
     def names(self, rows: int) -> pa.DictionaryArray:
-        """Give the names of the first rows."""
+        """Return the names of the first rows."""
         runs = int(self.index[rows - 1]) + 1 if rows else 0
         ends, text = pa.py_buffer(self.ends), pa.py_buffer(self.text)
         names = pa.StringArray.from_buffers(runs, ends, text)
         return pa.DictionaryArray.from_arrays(pa.array(self.index[:rows]), names)
 
 
-_NEWLINE, _RETURN, _QUOTE, _SPACE, _MINUS, _DOT, _ASCII = 10, 13, 34, 32, 45, 46, 128
-_ZERO, _NINE, _COLON, _T, _Z = 48, 57, 58, 84, 90
-_USER, _TIME, _EAST, _NORTH, _PLACE = 1, 2, 3, 4, 5
-_DIGITS = 15
-"""Numbers of so many digits are exact as doubles, and so are the powers of ten up to there."""
-_LONGEST = 1 << 20
-_HALF_TURN, _QUARTER_TURN = 180.0, 90.0
-_SECOND = 1_000_000
-
-Ints = npt.NDArray[np.int32]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def parse_lines(  # noqa: C901, PLR0911, PLR0912  one pass over the bytes
+@kernel
+def parse_lines(  # noqa: C901, PLR0911, PLR0912  one pass, and every way out of it
     text: Bytes,
     separator: int,
     roles: npt.NDArray[np.int8],
     degrees: bool,  # noqa: FBT001
-    moment: npt.NDArray[np.int64],
+    time_us: npt.NDArray[np.int64],
     zoned: npt.NDArray[np.bool_],
-    a: npt.NDArray[np.float64],
-    b: npt.NDArray[np.float64],
-    who: Ints,
-    who_ends: Ints,
-    who_text: Bytes,
-    spot: Ints,
-    spot_ends: Ints,
-    spot_text: Bytes,
+    east: npt.NDArray[np.float64],
+    north: npt.NDArray[np.float64],
+    user: Ints,
+    user_ends: Ints,
+    user_text: Bytes,
+    place: Ints,
+    place_ends: Ints,
+    place_text: Bytes,
 ) -> int:
-    """Parse whole lines.
+    """Parse whole lines into columns, in one pass over the bytes.
 
     Parameters
     ----------
@@ -221,15 +232,15 @@ def parse_lines(  # noqa: C901, PLR0911, PLR0912  one pass over the bytes
         What each field is: 1 user, 2 time, 3 east, 4 north, 5 place, 0 nothing of interest.
     degrees
         Whether positions are degrees, and to be checked as such.
-    moment, zoned, a, b
-        Microseconds since 1970, whether UTC was said, and the position; filled in.
-    who, who_ends, who_text, spot, spot_ends, spot_text
+    time_us, zoned, east, north
+        Microseconds since 1970, whether the time ends in Z, and the position; filled in.
+    user, user_ends, user_text, place, place_ends, place_text
         Users and places, as runs of equal neighbours; filled in.
 
     Returns
     -------
     int
-        The number of rows; -1 if a line is not plain.
+        The number of rows; -1 if a line is not simple.
     """
     inside = np.ones(256, np.bool_)
     inside[0] = inside[_NEWLINE] = inside[_RETURN] = inside[_QUOTE] = False
@@ -237,7 +248,7 @@ def parse_lines(  # noqa: C901, PLR0911, PLR0912  one pass over the bytes
     inside[_ASCII:] = False
     end, fields = len(text), len(roles)
     position = row = 0
-    who_run = spot_run = -1
+    user_run = place_run = -1
     while position < end:
         line = position
         for field in range(fields):
@@ -252,41 +263,43 @@ def parse_lines(  # noqa: C901, PLR0911, PLR0912  one pass over the bytes
                 position += 19
                 zoned[row] = text[position] == _Z
                 position += zoned[row]
-                moment[row] = seconds * _SECOND
+                time_us[row] = seconds * _MICROSECONDS
             elif role in (_EAST, _NORTH):
                 number, position = _number(text, position)
                 if position < 0:
                     return -1
                 if role == _EAST:
-                    a[row] = number
+                    east[row] = number
                 else:
-                    b[row] = number
+                    north[row] = number
             else:
                 start = position
                 while inside[text[position]]:
                     position += 1
                 if role == _USER:
-                    who_run = _name(text, start, position, who_ends, who_text, who_run)
-                    who[row] = who_run
+                    user_run = _name(text, start, position, user_ends, user_text, user_run)
+                    user[row] = user_run
                 elif role == _PLACE:
-                    spot_run = _name(text, start, position, spot_ends, spot_text, spot_run)
-                    spot[row] = spot_run
+                    place_run = _name(text, start, position, place_ends, place_text, place_run)
+                    place[row] = place_run
             if text[position] != (_NEWLINE if field == fields - 1 else separator):
                 return -1
             position += 1
-        if who_run < 0 or (spot_run < 0 and len(spot_text) > 0) or position - line > _LONGEST:
+        if user_run < 0 or (place_run < 0 and len(place_text) > 0) or position - line > _MAX_LINE:
             return -1
         if degrees and (
-            abs(a[row]) > _HALF_TURN or abs(b[row]) > _QUARTER_TURN or (a[row] == 0 and b[row] == 0)
+            abs(east[row]) > _HALF_TURN
+            or abs(north[row]) > _QUARTER_TURN
+            or (east[row] == 0 and north[row] == 0)
         ):
             return -1
         row += 1
     return row
 
 
-@njit(nogil=True, error_model="numpy", inline="always")
+@kernel_inline
 def _name(text: Bytes, start: int, stop: int, ends: Ints, names: Bytes, run: int) -> int:
-    """Give the run to which a name belongs, a new one unless it is the last; -1 if not plain."""
+    """Return the run of a name, a new one unless it equals the last; -1 if it is not simple."""
     length = stop - start
     if length == 0 or text[start] == _SPACE or text[stop - 1] == _SPACE:
         return -1
@@ -305,9 +318,9 @@ def _name(text: Bytes, start: int, stop: int, ends: Ints, names: Bytes, run: int
     return run + 1
 
 
-@njit(nogil=True, error_model="numpy", inline="always")
+@kernel_inline
 def _number(text: Bytes, position: int) -> tuple[float, int]:
-    """Give a decimal number and where it ends; -1 if it is not plain or has too many digits."""
+    """Return a decimal number and where it ends; -1 if it is not simple or has too many digits."""
     negative = text[position] == _MINUS
     position += negative
     value, start = 0, position
@@ -317,23 +330,23 @@ def _number(text: Bytes, position: int) -> tuple[float, int]:
     digits, scale = position - start, 1
     if digits > 0 and text[position] == _DOT:
         position += 1
-        while _ZERO <= text[position] <= _NINE and digits <= _DIGITS:
+        while _ZERO <= text[position] <= _NINE and digits <= _MAX_DIGITS:
             value = value * 10 + text[position] - _ZERO
             scale *= 10
             position += 1
             digits += 1
         if scale == 1:
             return 0.0, -1
-    if digits == 0 or digits > _DIGITS:
+    if digits == 0 or digits > _MAX_DIGITS:
         return 0.0, -1
     # Both numbers are exact, so that the one rounding of the division gives the nearest double.
     number = float(value) / float(scale)
     return -number if negative else number, position
 
 
-@njit(nogil=True, error_model="numpy", inline="always")
+@kernel_inline
 def _seconds(text: Bytes, start: int) -> int:
-    """Give the seconds since 1970 of 2012-03-05T07:31:00; -1 if it is not plain."""
+    """Return the seconds since 1970 of 2012-03-05T07:31:00; -1 if it is of another form."""
     marks = text[start + 4] == _MINUS and text[start + 7] == _MINUS
     marks = marks and (text[start + 10] == _T or text[start + 10] == _SPACE)
     marks = marks and text[start + 13] == _COLON and text[start + 16] == _COLON
@@ -357,8 +370,8 @@ def _seconds(text: Bytes, start: int) -> int:
     return (days - 719_469) * 86_400 + hour * 3600 + minute * 60 + second
 
 
-@njit(nogil=True, error_model="numpy", inline="always")
+@kernel_inline
 def _two(text: Bytes, start: int) -> int:
-    """Give the number of two digits; below 0 if they are no digits."""
+    """Return the number that two digits are; -1 if they are no digits."""
     tens, ones = int(text[start]) - _ZERO, int(text[start + 1]) - _ZERO
     return tens * 10 + ones if 0 <= tens <= 9 and 0 <= ones <= 9 else -1  # noqa: PLR2004

@@ -1,8 +1,8 @@
-"""Which plane to lay the data on: the papers' projection about the data's centre, checked.
+"""The projection of the data: the papers' about the data's centre, checked.
 
 The Lambert azimuthal equal-area projection keeps areas everywhere and distances near its centre;
-neither the antimeridian nor a pole is special to it. What it cannot do is show half the earth
-without bending distances, so data that reaches too far from its centre is refused.
+neither the antimeridian nor a pole is special to it. What it cannot do is show half the Earth
+without distorting distances, so data that reaches too far from its centre is refused.
 """
 
 import math
@@ -16,10 +16,10 @@ from incrowd.data._frame import Floats, check_crs, laea
 from incrowd.errors import PlaceError
 
 __all__ = [
-    "FARTHEST",
+    "MAX_DISTANCE",
     "area_of_use",
     "centre",
-    "local_plane",
+    "local_projection",
     "refuse_far",
 ]
 
@@ -27,51 +27,51 @@ __all__ = [
 Chunk = tuple[Floats, Floats, npt.NDArray[np.int64]]
 """Longitudes, latitudes, and how many rows are at each."""
 
-FARTHEST = 5_000
+MAX_DISTANCE = 5_000
 """How far from the centre data may reach, in km: distances there are off by 8 %."""
 _RADIUS = 6371.0088
 _HALF_TURN = 180.0
 _POLAR = 80.0
 
 
-def local_plane(positions: Callable[[], Iterable[Chunk]]) -> str:
-    """Give the projection about the centre of positions, or refuse.
+def local_projection(positions: Callable[[], Iterable[Chunk]]) -> str:
+    """Return the projection about the centre of positions, or refuse.
 
     `positions` is called for each pass over the data, which may lie on disk.
     """
     lat0, lon0 = centre(positions)
-    beyond = _beyond(positions, lat0, lon0, FARTHEST)
+    beyond = _count_beyond(positions, lat0, lon0, MAX_DISTANCE)
     if beyond:
         raise PlaceError(
-            f"{beyond:,} positions lie more than {FARTHEST:,} km from the data's centre "
-            f"({lat0:.2f}, {lon0:.2f}): no plane shows them all without bending distances. "
-            "Read one region at a time (bbox), or give the crs of a plane that you accept"
+            f"{beyond:,} positions lie more than {MAX_DISTANCE:,} km from the data's centre "
+            f"(lat {lat0:.2f}, lon {lon0:.2f}): no projection shows them all without distorting "
+            "distances. Read one region at a time (bbox=), or give the projection to use (crs=)"
         )
     return laea(lat0, lon0)
 
 
 def refuse_far(crs: str, cell: float, positions: Callable[[], Iterable[Chunk]]) -> None:
-    """Refuse positions too far from the centre of an azimuthal plane that came from elsewhere.
+    """Refuse positions too far from the centre of a projection that came with a file or was given.
 
-    The plane of another dataset fits one nearby only. Positions may be half a cell off.
+    The projection of another dataset fits one nearby only. Positions may be half a cell off.
     """
     at = re.match(r"\+proj=laea \+lat_0=(\S+) \+lon_0=(\S+) ", crs)
     if at is None:
         return
     lat0, lon0 = float(at[1]), float(at[2])
-    beyond = _beyond(positions, lat0, lon0, FARTHEST + cell / 1000)
+    beyond = _count_beyond(positions, lat0, lon0, MAX_DISTANCE + cell / 1000)
     if beyond:
         raise PlaceError(
-            f"{beyond:,} positions lie more than {FARTHEST:,} km from the centre of the grid that "
-            f"came with the file or was given ({lat0:.2f}, {lon0:.2f}): it is another dataset's. "
-            "Remove the file NAME.frame.json beside the data, or give another grid"
+            f"{beyond:,} positions lie more than {MAX_DISTANCE:,} km from the centre of the grid "
+            f"(lat {lat0:.2f}, lon {lon0:.2f}), which seems to be that of another dataset. Remove "
+            "the file NAME.frame.json beside the data, or give another grid (frame=)"
         )
 
 
-def _beyond(
+def _count_beyond(
     positions: Callable[[], Iterable[Chunk]], lat0: float, lon0: float, farthest: float
 ) -> int:
-    """Count the positions that lie too far away."""
+    """Return the number of positions that lie too far away."""
     beyond = 0
     for lon, lat, count in positions():
         corners = np.meshgrid([lon.min(), lon.max()], [lat.min(), lat.max()])
@@ -81,14 +81,14 @@ def _beyond(
 
 
 def centre(positions: Callable[[], Iterable[Chunk]]) -> tuple[float, float]:
-    """Give the (latitude, longitude) about which positions lie.
+    """Return the (latitude, longitude) about which positions lie.
 
     Sums are taken in integers (millionths), so that the answer does not depend on how the data
     is cut. Away from the antimeridian and the poles it is the mean of the degrees; elsewhere the
     direction of the mean vector, which has neither a seam nor a pole.
 
     It is rounded to a tenth of a degree: distances do not notice, parts of one dataset mostly get
-    the same grid, and a release that names its plane does not tell the mean of all positions.
+    the same grid, and a release that names its projection does not give the mean of all positions.
     """
     total = east_sum = north_sum = 0
     west, east, polar = 180.0, -180.0, 0.0
@@ -113,7 +113,7 @@ def centre(positions: Callable[[], Iterable[Chunk]]) -> tuple[float, float]:
 
 
 def area_of_use(crs: str, *, metres: bool = False) -> tuple[float, float, float, float] | None:
-    """Give west, south, east and north of where a reference system is meant to be used.
+    """Return west, south, east and north of the area for which a crs is made.
 
     In degrees; or in metres on its own plane, as the box around that area.
     """
@@ -131,13 +131,14 @@ def area_of_use(crs: str, *, metres: bool = False) -> tuple[float, float, float,
 
 
 def _millionths(values: Floats, count: npt.NDArray[np.int64]) -> int:
+    """Return the sum of values in millionths, as an integer."""
     return int((np.rint(values * 1e6).astype(np.int64) * count).sum())
 
 
 def _distance(
     lon: npt.NDArray[np.float64], lat: npt.NDArray[np.float64], lon0: float, lat0: float
 ) -> Floats:
-    """Give great-circle distances in km."""
+    """Return great-circle distances in km."""
     east, north = np.radians(lon - lon0), np.radians(lat)
     south = math.radians(lat0)
     half = (

@@ -1,8 +1,11 @@
-"""What users call: `read` and `read_visits` check what was asked for and start a `Reader`.
+"""`read` and `read_visits`, and what they need first.
 
-Which sensors a table has rows of.
+::
 
-A table of cells: where each antenna, venue or zone lies.
+    read, read_visits ──> _options: check the arguments ──> Reader.scan ──> Reader.finish
+
+`sensors_of` returns the sensors that a table has rows of, so that one can be chosen. `read_cells`
+reads the table of cells, which gives the position of each antenna, venue or zone.
 """
 
 import contextlib
@@ -11,17 +14,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from incrowd._memory import Memory, opened
+from incrowd._memory import Memory, duckdb_connection
 from incrowd.data._frame import Frame
 from incrowd.data._io.batches import Limits
 from incrowd.data._io.columns import USUAL, find_by_usual_name
 from incrowd.data._io.projection import area_of_use
 from incrowd.data._io.scan import Options, Reader
 from incrowd.data._io.sources import all_files, files_of, open_source, open_table
-from incrowd.data._io.sql import name_of, quoted, refuse_nested
+from incrowd.data._io.sql import identifier, quoted, refuse_nested
 from incrowd.data._io.staging import Staging
 from incrowd.data._parquet import KIND, load, metadata_of
-from incrowd.data._select import find_zone, seconds_of
+from incrowd.data._select import degrees_of, find_zone, seconds_of
 from incrowd.data._trajectories import Trajectories
 from incrowd.data._visits import Visits
 from incrowd.errors import ArgumentError, ColumnError, InputError
@@ -34,81 +37,8 @@ __all__ = [
 ]
 
 
-def sensors_of(source: Any) -> list[str]:
-    """Give the sensors that a table names, or none if it has no column for them.
-
-    Parameters
-    ----------
-    source
-        As for `read`: files, or a frame.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from incrowd.data._io import sensors_of
-    >>> sensors_of(pl.DataFrame({"sensor": ["wifi", "GSM ", "wifi"]}))
-    ['gsm', 'wifi']
-    """
-    found: set[str] = set()
-    with opened(Memory.of(None), 1, None) as connection:
-        files = all_files(source)
-        tables = (
-            [open_table(connection, source)]
-            if files is None
-            else (open_source(connection, path, names=None, separator=None) for path in files)
-        )
-        for table in tables:
-            column = find_by_usual_name(list(table.kinds), USUAL["sensor"])
-            if column is not None:
-                # Read by `read` in the same way.
-                kind = f"lower(trim(CAST({quoted(column)} AS VARCHAR)))"
-                query = f"SELECT DISTINCT {kind} FROM {table.peek}"
-                found |= {row[0] for row in connection.execute(query).fetchall() if row[0]}
-    return sorted(found)
-
-
-def read_cells(connection: Any, table: Any) -> dict[str, tuple[float, float]]:
-    """Read a table of cells: (longitude, latitude) by the cell's name.
-
-    Parameters
-    ----------
-    connection
-        A DuckDB connection.
-    table
-        A file or frame with the columns id (or cell, antenna, place, ...), lat and lon.
-    """
-    if isinstance(table, str | os.PathLike):
-        source = open_source(connection, files_of(table)[0], names=None, separator=None)
-    else:
-        source = open_table(connection, table)
-    found = list(source.kinds)
-    roles = {"id": ("id", *USUAL["place"]), "lat": USUAL["lat"], "lon": USUAL["lon"]}
-    columns = {role: find_by_usual_name(found, names) for role, names in roles.items()}
-    for role, name in columns.items():
-        if name is None:
-            raise ColumnError(
-                f"the table of cells ({source.name}) has no column {role}; found: "
-                + ", ".join(map(repr, found))
-            )
-    refuse_nested(source.kinds, {role: str(name) for role, name in columns.items()}, source.name)
-    id_column = str(columns["id"])
-    query = ", ".join(
-        [name_of(quoted(id_column), source.kinds[id_column])]
-        + [f"TRY_CAST({quoted(str(columns[role]))} AS DOUBLE)" for role in ("lon", "lat")]
-    )
-    cells: dict[str, tuple[float, float]] = {}
-    for name, lon, lat in connection.execute(f"SELECT {query} FROM {source.relation}").fetchall():
-        usable = lon is not None and lat is not None and abs(lon) <= 180 and abs(lat) <= 90  # noqa: PLR2004
-        if not name or not usable:
-            raise InputError(f"cell {name!r} of {source.name} lies nowhere: lat {lat}, lon {lon}")
-        if cells.setdefault(name, (lon, lat)) != (lon, lat):
-            raise InputError(f"cell {name!r} of {source.name} lies at two places")
-    if not cells:
-        raise InputError(f"the table of cells ({source.name}) is empty")
-    return cells
-
-
-_ALWAYS = ("1970-01-01", "2100-01-01")
+_DEFAULT_WINDOW = ("1970-01-01", "2100-01-01")
+_HALF_TURN, _QUARTER_TURN = 180, 90
 
 
 def read(
@@ -143,65 +73,66 @@ def read(
     temp_dir: str | os.PathLike[str] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Trajectories:
-    """Read trajectories from files or frames.
+    """Return the trajectories in files or frames.
 
     Parameters
     ----------
     source
         A CSV (plain, .gz, .zst) or Parquet file, a folder or glob of them, a list of these, or a
-        Polars, Arrow or pandas frame. Files are read in the order of their names. Of a folder,
-        what starts with a dot or an underscore is left out.
+        Polars, Arrow or pandas frame. Files are read in the order of their names. In a folder,
+        names that start with a dot or an underscore are left out.
     user, time, lat, lon, x, y, place, geometry
-        Which column is what. Those not given are found by their usual names. Positions are
-        degrees (lat and lon, or points in WKT), or metres (x and y, with `crs`). Users and
-        places are told apart by their text, spaces around it apart; only an empty field is
-        missing, so that ``NULL`` is a name. A row with a position but no place is at place ``''``.
+        The name of the column with each role. Those not given are found by their usual names.
+        Positions are degrees (lat and lon, or points in WKT), or metres (x and y, with `crs`).
+        Users and places are compared as text, without the spaces around it; only an empty field
+        is missing, so that ``NULL`` is a name. A row with a position but no place is at place
+        ``''``.
     cells
         A table of cells (id, lat, lon) for data that names a cell and no position.
     sensor
-        Which sensor's rows to take from a table with a column `sensor`.
+        The sensor whose rows to read from a table with a column `sensor`.
     crs
-        The plane of the grid, in metres. Unless given, it is the Lambert azimuthal equal-area
+        The projection of the grid, in metres. By default the Lambert azimuthal equal-area
         projection about the data's centre.
     cell, slot
-        The grid: metres and seconds; 100 and 60 unless given.
+        The size of a grid cell in metres (default 100) and of a time slot in seconds (default 60).
     frame
-        A whole grid to use, for instance that of another dataset. Files that incrowd wrote
-        carry theirs, which is used unless `crs`, `cell` or `slot` are given.
+        A complete grid, for instance that of another dataset. Files that incrowd wrote carry
+        theirs, which is used unless `crs`, `cell` or `slot` are given.
     tz
-        The time zone of times that name none; UTC unless given.
+        The time zone of times that name none; UTC by default.
     time_format
         The format of times, as for `strptime`, where they are not ISO 8601.
     time_unit
-        The unit of numeric times since 1970 (s, ms, us, ns); by the size of the first ones unless
-        given, and then a number that is in another unit is no time.
+        The unit of numeric times since 1970 (s, ms, us, ns). By default it is inferred from the
+        size of the first ones, and a number in another unit is then no time.
     window
-        The earliest time allowed, and the first no more allowed; rows outside cannot be used.
-        From 1970 to 2100 unless given.
+        Start (included) and end (excluded) of the times allowed; rows outside cannot be used.
+        By default from 1970 to 2100.
     bbox
-        West, south, east and north in degrees: rows outside are left out, without being bad.
+        West, south, east and north in degrees: rows outside are left out, and not counted as bad.
     strict
         Whether the first row that cannot be used is an error.
     max_bad
-        The share of rows that may be unusable.
+        The largest share of rows that may be unusable.
     names
-        The columns' names in order, for text files without a header.
+        The names of the columns in order, for text files without a header.
     separator, decimal
-        Of text files; the separator is found unless given.
+        The field separator and the decimal mark of text files; the separator is found by default.
     memory
-        How much memory to use at most, as "4GB" or bytes; three quarters of the machine unless
-        given. Rows that do not fit are sorted on disk.
+        The memory limit, as "4GB" or bytes; by default three quarters of the machine's. Rows that
+        do not fit are sorted on disk.
     threads
-        How many threads to use; all cores unless given.
+        The number of threads; all cores by default.
     temp_dir
-        Where temporary files go when rows are sorted on disk.
+        The folder for temporary files when rows are sorted on disk.
     progress
         Called with the number of rows read so far.
 
     Returns
     -------
     Trajectories
-        People in the order in which they first appear; `reading` tells what was rejected.
+        People in the order in which they first appear; its `reading` says what was rejected.
 
     Raises
     ------
@@ -225,7 +156,7 @@ def read(
         "place": place, "geometry": geometry,
     }  # fmt: skip
     if frame is not None and (crs, cell, slot) != (None, None, None):
-        raise ArgumentError("a frame is a whole grid; give it, or crs, cell and slot, not both")
+        raise ArgumentError("give either frame, or crs, cell and slot, but not both")
     options = _options(
         asked, sensor=sensor, crs=crs, cell=cell, slot=slot, frame=frame, tz=tz,
         time_format=time_format, time_unit=time_unit, window=window, bbox=bbox, strict=strict,
@@ -235,7 +166,7 @@ def read(
     files = all_files(source)
     if files is not None and len(files) == 1 and _is_saved(files[0]):
         return load(files[0])
-    with _scanned(source, files, options, cells, memory, temp_dir) as reader:
+    with _scan(source, files, options, cells, memory, temp_dir) as reader:
         return reader.finish()
 
 
@@ -264,24 +195,34 @@ def read_visits(
     temp_dir: str | os.PathLike[str] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Visits:
-    """Read which places each person visited, and when, wherever these places lie.
+    """Return which places each person visited, and when, wherever these places lie.
 
     For antennas and access points that have a name, and perhaps no position. Several of them in
-    the same 100 m and minute are visits of their own (to :func:`read` they are one sample).
+    the same 100 m and minute are separate visits (to :func:`read` they are one sample).
 
     Parameters
     ----------
     source, user, time, place, sensor
         As for :func:`read`. A row without a place cannot be used.
     slot
-        How long a slot is, in seconds: a place is visited once in each.
+        The length of a time slot in seconds: a place is visited at most once in each.
     lat, lon, bbox
-        Which columns tell the position, and the box in which it must lie. Positions are looked
-        at only if there is a box.
+        The columns of the position, and the area in which it must lie. Positions are read only if
+        there is a bbox.
     tz, time_format, time_unit, window, strict, max_bad, names, separator, decimal
         As for :func:`read`.
     memory, threads, temp_dir, progress
         As for :func:`read`.
+
+    Returns
+    -------
+    Visits
+        People in the order in which they first appear; times count slots from the first midnight.
+
+    Raises
+    ------
+    InputError
+        If the input cannot be used; see :mod:`incrowd.errors` for the kinds.
 
     Examples
     --------
@@ -299,7 +240,7 @@ def read_visits(
         window=window, bbox=bbox, strict=strict, max_bad=max_bad, names=names,
         separator=separator, decimal=decimal, threads=threads, progress=progress, by_place=True,
     )  # fmt: skip
-    with _scanned(source, all_files(source), options, None, memory, temp_dir) as reader:
+    with _scan(source, all_files(source), options, None, memory, temp_dir) as reader:
         return reader.finish_visits()
 
 
@@ -314,18 +255,18 @@ def _options(
     frame: Frame | None = None,
     **asked: Any,
 ) -> Options:
-    """Check what was asked for: whatever makes no sense is said before anything is read."""
+    """Return the arguments, checked before anything is read."""
     limits = Limits(_window(window), _box(bbox), None if crs is None else area_of_use(crs))
     Frame(cell=100.0 if cell is None else cell, slot=60 if slot is None else slot)
     if asked["tz"] is not None:
         find_zone(asked["tz"])
     if len(asked["decimal"]) != 1:
-        raise ArgumentError(f"the decimal mark must be one character, not {asked['decimal']!r}")
+        raise ArgumentError(f"decimal must be one character, not {asked['decimal']!r}")
     threads, max_bad = asked["threads"], asked["max_bad"]
     if threads is not None and threads < 1:
-        raise ArgumentError(f"threads must be at least 1, not {threads!r}")
+        raise ArgumentError(f"threads must be a positive integer, not {threads!r}")
     if not 0 <= max_bad <= 1:
-        raise ArgumentError(f"max_bad is a share from 0 to 1, not {max_bad!r}")
+        raise ArgumentError(f"max_bad must be a share from 0 to 1, not {max_bad!r}")
     asked["threads"] = threads or os.cpu_count() or 1
     return Options(
         columns=columns, crs=crs, cell=cell, slot=slot, frame=frame, limits=limits, **asked
@@ -333,7 +274,7 @@ def _options(
 
 
 @contextlib.contextmanager
-def _scanned(
+def _scan(
     source: Any,
     files: list[Path] | None,
     options: Options,
@@ -341,18 +282,18 @@ def _scanned(
     memory: str | float | None,
     temp_dir: str | os.PathLike[str] | None,
 ) -> Iterator[Reader]:
-    """Give a reader that has seen all rows."""
-    share = Memory.of(memory)
-    with opened(share, options.threads, temp_dir) as connection:
+    """Yield a reader that has read all rows."""
+    limit = Memory.of(memory)
+    with duckdb_connection(limit, options.threads, temp_dir) as connection:
         table = None if cells is None else read_cells(connection, cells)
-        staging = Staging(connection, share.rows, options.threads)
+        staging = Staging(connection, limit.for_rows, options.threads)
         reader = Reader(connection, options, files, table, staging)
         reader.scan([None] if files is None else files, source)
         yield reader
 
 
 def _is_saved(path: Path) -> bool:
-    """Tell whether a file holds trajectories that `save` wrote."""
+    """Return whether a file holds trajectories that `save` wrote."""
     if path.suffix.lower() not in (".parquet", ".pq"):
         return False
     try:
@@ -362,16 +303,97 @@ def _is_saved(path: Path) -> bool:
 
 
 def _window(given: tuple[Any, Any] | None) -> tuple[int, int]:
-    start, end = (seconds_of(edge) for edge in given or _ALWAYS)
+    start, end = (seconds_of(edge) for edge in given or _DEFAULT_WINDOW)
     if start >= end:
-        raise ArgumentError(f"the window is empty: it ends ({given}) before it starts")
+        raise ArgumentError(
+            f"window must be (start, end) with the end after the start, not {given!r}"
+        )
     return start, end
 
 
-def _box(given: tuple[float, float, float, float] | None) -> Any:
+def _box(given: Any) -> tuple[float, float, float, float] | None:
     if given is None:
         return None
-    west, south, east, north = map(float, given)
-    if not (abs(west) <= 180 and abs(east) <= 180 and -90 <= south < north <= 90):  # noqa: PLR2004
-        raise ArgumentError(f"a bbox is west, south, east, north in degrees, not {given!r}")
+    west, south, east, north = degrees_of(given)
+    if south == north:
+        raise ArgumentError(f"bbox must have its north above its south, not {given!r}")
     return west, south, east, north
+
+
+def sensors_of(source: Any) -> list[str]:
+    """Return the sensors that a table names, or none if it has no column for them.
+
+    Parameters
+    ----------
+    source
+        As for `read`: files, or a frame.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from incrowd.data._io import sensors_of
+    >>> sensors_of(pl.DataFrame({"sensor": ["wifi", "GSM ", "wifi"]}))
+    ['gsm', 'wifi']
+    """
+    found: set[str] = set()
+    with duckdb_connection(Memory.of(None), 1, None) as connection:
+        files = all_files(source)
+        tables = (
+            [open_table(connection, source)]
+            if files is None
+            else (open_source(connection, path, names=None, separator=None) for path in files)
+        )
+        for table in tables:
+            column = find_by_usual_name(list(table.kinds), USUAL["sensor"])
+            if column is not None:
+                # Read by `read` in the same way.
+                kind = f"lower(trim(CAST({quoted(column)} AS VARCHAR)))"
+                query = f"SELECT DISTINCT {kind} FROM {table.peek}"
+                found |= {row[0] for row in connection.execute(query).fetchall() if row[0]}
+    return sorted(found)
+
+
+def read_cells(connection: Any, table: Any) -> dict[str, tuple[float, float]]:
+    """Return (longitude, latitude) by the name of the cell, of a table of cells.
+
+    Parameters
+    ----------
+    connection
+        A DuckDB connection.
+    table
+        A file or frame with the columns id (or cell, antenna, place, ...), lat and lon.
+    """
+    if isinstance(table, str | os.PathLike):
+        source = open_source(connection, files_of(table)[0], names=None, separator=None)
+    else:
+        source = open_table(connection, table)
+    found = list(source.kinds)
+    roles = {"id": ("id", *USUAL["place"]), "lat": USUAL["lat"], "lon": USUAL["lon"]}
+    columns = {role: find_by_usual_name(found, names) for role, names in roles.items()}
+    for role, name in columns.items():
+        if name is None:
+            raise ColumnError(
+                f"the table of cells ({source.name}) has no column {role}; it needs id, lat and "
+                "lon. Found: " + ", ".join(map(repr, found))
+            )
+    refuse_nested(source.kinds, {role: str(name) for role, name in columns.items()}, source.name)
+    id_column = str(columns["id"])
+    query = ", ".join(
+        [identifier(quoted(id_column), source.kinds[id_column])]
+        + [f"TRY_CAST({quoted(str(columns[role]))} AS DOUBLE)" for role in ("lon", "lat")]
+    )
+    cells: dict[str, tuple[float, float]] = {}
+    for name, lon, lat in connection.execute(f"SELECT {query} FROM {source.relation}").fetchall():
+        known = lon is not None and lat is not None
+        if not name or not known or abs(lon) > _HALF_TURN or abs(lat) > _QUARTER_TURN:
+            raise InputError(
+                f"the table of cells ({source.name}): cell {name!r} has no valid position "
+                f"(lat {lat}, lon {lon}); lat must be from -90 to 90 and lon from -180 to 180"
+            )
+        if cells.setdefault(name, (lon, lat)) != (lon, lat):
+            raise InputError(
+                f"the table of cells ({source.name}): cell {name!r} has two different positions"
+            )
+    if not cells:
+        raise InputError(f"the table of cells ({source.name}) has no rows")
+    return cells

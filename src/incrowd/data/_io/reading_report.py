@@ -1,7 +1,7 @@
-"""What happened while data was read: what was found, used, folded together and rejected.
+"""What happened while data was read: what was found, used, merged with others and rejected.
 
-A :class:`Reading` travels with the data that was read, so that nobody has to wonder later where
-rows went. It stays in memory: it holds values of the input and is never written to a release.
+A :class:`Reading` travels with the data that was read, so that every row is accounted for. It
+stays in memory: it holds values of the input and is never written to a release.
 """
 
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ __all__ = [
 
 
 EXAMPLES = 3
-"""How many rejected rows are shown for each reason."""
+"""The number of rejected rows that are shown for each reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Example:
     line: int
     value: str
     exact: bool = False
-    """Whether `line` is a line of the file already, and not yet the number of a row."""
+    """Whether `line` is a line of the file, and not still the number of a row."""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}" + (f": {self.value}" if self.value else "")
@@ -41,11 +41,11 @@ class Rejects:
     examples: dict[str, list[Example]] = field(default_factory=dict)
 
     def add(self, reason: str, count: int) -> None:
-        """Count rows."""
+        """Count rows that were rejected for a reason."""
         self.counts[reason] = self.counts.get(reason, 0) + count
 
     def wants(self, reason: str) -> int:
-        """Tell how many more examples of a reason are welcome."""
+        """Return how many more examples of a reason are needed."""
         return EXAMPLES - len(self.examples.get(reason, ()))
 
     def show(self, reason: str, example: Example) -> None:
@@ -54,7 +54,7 @@ class Rejects:
 
     @property
     def total(self) -> int:
-        """How many rows could not be used."""
+        """The number of rows that could not be used."""
         return sum(self.counts.values())
 
 
@@ -67,25 +67,25 @@ class Reading:
     files
         The files read, in order, by name; empty for frames in memory.
     columns
-        Which column was taken for what.
+        The column by role.
     rows
-        How many rows there were.
+        The number of rows.
     rejects
-        Those that could not be used.
+        The rows that could not be used.
     outside
-        How many rows were left out because they lie outside the box that was asked for.
+        The number of rows left out because they lie outside the bbox.
     collapsed
-        How many rows repeated a sample of the same person.
+        The number of rows that repeat a sample of the same person.
     folded
-        How many of these named another place than the sample that was kept.
+        The number of these that name another place than the sample that was kept.
     ambiguous
-        How many local times fell into an hour that the clock showed twice (taken as the first).
+        The number of local times in an hour that the clock showed twice (taken as the first).
     missing
-        How many fell into an hour that the clock skipped (taken as an hour later).
+        The number of local times in an hour that the clock skipped (taken as an hour later).
     zoneless
-        How many times came without a zone, and were taken to be in `zone`.
+        The number of times without a time zone, which were taken to be in `zone`.
     zone
-        The zone of times without one.
+        The time zone of times without one.
     spilled
         Whether the rows did not fit into the memory limit and were sorted on disk.
     """
@@ -104,7 +104,7 @@ class Reading:
     spilled: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """Give everything as plain values, for JSON."""
+        """Return everything as values for JSON."""
         return {
             "files": list(self.files),
             "columns": self.columns,

@@ -1,9 +1,14 @@
 """What there is to read: files, folders, globs and frames, each as a relation DuckDB can scan.
 
-What kind of text table a file is: its separator, its header, whether it is text at all.
+::
 
-The header is read here, by Python's csv module, so that DuckDB is told everything and guesses
-nothing: a guess that depends on the first rows is a guess that changes from file to file.
+    path, folder, glob, list ──> all_files ──> open_source ─┬─> Parquet: its schema
+                                                             └─> text: sniff ──> text_source
+    Polars, Arrow, pandas ─────────────────────> open_table
+
+The header of a text table is read here, by Python's csv module, so that DuckDB is told everything
+and guesses nothing: a guess that depends on the first rows is a guess that changes from file to
+file. While a compressed file is scanned, `verify_compression` makes sure that it is complete.
 """
 
 import contextlib
@@ -20,41 +25,54 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from incrowd.data._io.columns import refuse_doubled
-from incrowd.data._io.sql import quoted
+from incrowd.data._io.columns import refuse_duplicates
+from incrowd.data._io.sql import literal, quoted
 from incrowd.errors import ArgumentError, InputError, UnreadableError
 
 __all__ = [
-    "TEXT",
     "Source",
     "TextTable",
     "all_files",
+    "compression_of",
     "exact_lines",
     "files_of",
     "open_bytes",
     "open_source",
     "open_table",
-    "packing",
     "sniff",
     "text_source",
-    "watched",
+    "verify_compression",
 ]
 
 
-TEXT = (".csv", ".tsv", ".txt")
-_HEAD = 1 << 16
-_PIECE = 1 << 20
+TEXT, PARQUET = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
+_COMPRESSION = {".gz": "gzip", ".zst": "zstd"}
 _SEPARATORS = (",", ";", "\t", "|")
-_PACKED = {".gz": "gzip", ".zst": "zstd"}
+_HEAD = 1 << 16
+"""Bytes from which the layout of a text table is inferred."""
+_PIECE = 1 << 20
+_FRAME = "incrowd_source"
+"""The name of a frame in DuckDB."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """How to read a text table.
+    """How a text table is laid out.
 
-    `skip` is the number of records before the first row: blank lines, and the header if any.
+    Attributes
+    ----------
+    path
+        The file.
+    names
+        The names of the columns.
+    separator
+        The character between fields.
+    skip
+        The number of records before the first row: blank lines, and the header if any.
     """
 
     path: Path
@@ -63,66 +81,210 @@ class TextTable:
     skip: int
 
 
-def open_bytes(path: Path) -> Any:
-    """Open a plain, gzip or zstd file for reading its bytes."""
-    packed = packing(path)
-    if packed == "gzip":
-        return gzip.open(path, "rb")
-    if packed == "zstd":
-        return pa.input_stream(os.fspath(path), compression="zstd")
-    return path.open("rb")
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One table to read.
 
-
-def packing(path: Path) -> str:
-    """Tell how a file is compressed, by its name: none, gzip or zstd."""
-    return _PACKED.get(path.suffix.lower(), "none")
-
-
-@contextlib.contextmanager
-def watched(path: Path | None) -> Iterator[None]:
-    """Make sure that a compressed file is whole while it is read.
-
-    DuckDB takes a truncated zstd file, or a gzip file with a wrong checksum, for what is left of
-    it. So another thread unpacks it as well, to the end; an error of the reading itself goes first.
+    Attributes
+    ----------
+    name
+        Its name in messages.
+    relation
+        What to select from, in SQL.
+    kinds
+        DuckDB's type by column, in order.
+    peek
+        The same as `relation`, for a look that does not record malformed rows.
+    text
+        How it is laid out, if it is a text table.
+    path
+        Where it lies, if it is a file.
     """
-    if path is None or packing(path) == "none":
-        yield
-        return
-    with ThreadPoolExecutor(1) as pool:
-        whole = pool.submit(_unpack, path)
-        yield
-        whole.result()
+
+    name: str
+    relation: str
+    kinds: Mapping[str, str]
+    peek: str
+    text: TextTable | None = None
+    path: Path | None = None
 
 
-def _unpack(path: Path) -> None:
+def files_of(what: str | os.PathLike[str]) -> list[Path]:
+    """Return the files that a path, a folder or a glob stands for, sorted by name.
+
+    Files and folders in a folder whose names start with a dot or an underscore are left out: these
+    are the temporary and status files of other programs.
+    """
+    text = os.fspath(what)
+    path = Path(text)
+    if path.is_dir():
+        files = [p for p in sorted(path.rglob("*")) if p.is_file() and _is_table(p, path)]
+        if not files:
+            raise UnreadableError(f"{path}: the folder holds no CSV or Parquet file")
+        return files
+    if glob.has_magic(text) and not path.exists():
+        files = [Path(p) for p in sorted(glob.glob(text, recursive=True))]  # noqa: PTH207
+        files = [p for p in files if p.is_file()]
+        if not files:
+            raise UnreadableError(f"{text}: no file matches this pattern")
+        return files
+    if not path.exists():
+        raise UnreadableError(f"{path} does not exist")
+    return [path]
+
+
+def all_files(source: Any) -> list[Path] | None:
+    """Return the files to read, of a path or a list of them; None for a frame."""
+    if isinstance(source, str | os.PathLike):
+        return files_of(source)
+    if isinstance(source, list | tuple) and source:
+        if not all(isinstance(one, str | os.PathLike) for one in source):
+            raise ArgumentError("a list to read must hold paths only")
+        return [path for one in source for path in files_of(one)]
+    return None
+
+
+def open_source(
+    connection: Any, path: Path, *, names: Sequence[str] | None, separator: str | None
+) -> Source:
+    """Return a file as a table that DuckDB can scan."""
+    if not os.access(path, os.R_OK):
+        raise UnreadableError(f"{path}: permission denied")
+    if path.stat().st_size == 0:
+        raise UnreadableError(f"{path}: the file is empty")
+    suffix = _suffix(path)
+    if suffix in PARQUET:
+        return _open_parquet(connection, path)
+    if suffix not in TEXT:
+        raise UnreadableError(
+            f"{path}: cannot read files that end in {suffix or 'nothing'}; "
+            "the name must end in .csv, .csv.gz, .csv.zst or .parquet"
+        )
+    text = sniff(path, names, separator)
+    refuse_duplicates(text.names, path.name)
+    return text_source(path, text)
+
+
+def text_source(path: Path, text: TextTable, *, done: int = 0) -> Source:
+    """Return a text table as one that DuckDB can scan, without the rows that are done already."""
+    # Columns get simple names inside DuckDB, which takes Lat and lat for the same.
+    inner = [f"c{i}" for i in range(len(text.names))]
+    columns = ", ".join(f"'{name}': 'VARCHAR'" for name in inner)
+    layout = (
+        f"columns = {{{columns}}}, auto_detect = false, header = false, "
+        f"skip = {text.skip + done}, delim = {literal(text.separator)}, quote = '\"', "
+        f"escape = '\"', nullstr = '', compression = '{compression_of(path)}'"
+    )
+    keep = "store_rejects = true, rejects_table = 'malformed', rejects_scan = 'malformed_scan', "
+    keep += "rejects_limit = 0"
+    chosen = ", ".join(
+        f"{a} AS {quoted(b)}" for a, b in zip(inner, _column_names(text.names), strict=True)
+    )
+    where = _sql_path(path)
+    relation, peek = (
+        f"(SELECT {chosen} FROM read_csv({where}, {layout}, {rejects}))"
+        for rejects in (keep, "ignore_errors = true")
+    )
+    return Source(path.name, relation, dict.fromkeys(text.names, "VARCHAR"), peek, text, path)
+
+
+def open_table(connection: Any, table: Any) -> Source:
+    """Return a Polars, Arrow or pandas frame as a table that DuckDB can scan."""
+    arrow = _as_arrow(table)
+    refuse_duplicates(arrow.column_names, "frame")
+    if not arrow.column_names:
+        raise UnreadableError("the frame has no columns")
+    connection.register(_FRAME, arrow)
+    return Source("frame", _FRAME, _describe(connection, _FRAME), _FRAME)
+
+
+def _open_parquet(connection: Any, path: Path) -> Source:
+    relation = f"read_parquet({_sql_path(path)}, hive_partitioning = false)"
     try:
-        with open_bytes(path) as stream:
-            while stream.read(_PIECE):
-                pass
-    except (EOFError, OSError, zlib.error) as error:
-        raise UnreadableError(f"{path} is damaged or was cut short: {error}") from error
+        names = pq.read_schema(path).names
+    except (OSError, pa.ArrowException) as error:
+        raise UnreadableError(f"{path}: damaged, or not a Parquet file: {error}") from error
+    refuse_duplicates(names, path.name)
+    kinds = _describe(connection, relation)
+    return Source(path.name, relation, kinds, relation, path=path)
+
+
+def _describe(connection: Any, relation: str) -> dict[str, str]:
+    rows = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+    # An enumeration prints its members; to us it is text.
+    return {row[0]: "VARCHAR" if row[1].startswith("ENUM") else row[1] for row in rows}
+
+
+def _as_arrow(table: Any) -> Any:
+    if isinstance(table, pa.Table):
+        return table
+    if isinstance(table, pa.RecordBatch):
+        return pa.Table.from_batches([table])
+    if isinstance(table, pl.LazyFrame):
+        table = table.collect()
+    if isinstance(table, pl.DataFrame):
+        return table.to_arrow(compat_level=pl.CompatLevel.oldest())
+    if hasattr(table, "to_dict") and hasattr(table, "columns") and hasattr(table, "index"):
+        return _from_pandas(table)
+    if isinstance(table, Mapping):
+        return pl.DataFrame(dict(table)).to_arrow(compat_level=pl.CompatLevel.oldest())
+    raise InputError(
+        f"cannot read {type(table).__name__}; give a path, or a Polars, Arrow or pandas frame"
+    )
+
+
+def _from_pandas(table: Any) -> Any:
+    columns = list(table.columns)
+    refuse_duplicates([str(name) for name in columns], "frame")
+    # Geometries are Python objects; their coordinates are what is needed (trackintel, geopandas).
+    geometry = getattr(table, "_geometry_column_name", None)
+    if geometry in columns:
+        points = table[geometry]
+        if points.crs is not None and not points.crs.is_geographic:
+            raise InputError(
+                f"the geometry is in {points.crs.name}; convert it to degrees first: "
+                "data.to_crs('EPSG:4326')"
+            )
+        rest = table.drop(columns=geometry)
+        table = rest.assign(lon=points.x.to_numpy(), lat=points.y.to_numpy())
+    levels = [name for name in table.index.names if name is not None and name not in columns]
+    try:
+        return pa.Table.from_pandas(
+            table.reset_index(level=levels) if levels else table, preserve_index=False
+        )
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise InputError(f"cannot read this pandas frame: {error}") from error
 
 
 def sniff(path: Path, names: Sequence[str] | None, separator: str | None) -> TextTable:
-    """Look at the head of a file and tell how to read it.
+    """Return the layout of a text table, inferred from the first bytes of the file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    names
+        The names of the columns, for a file without a header.
+    separator
+        The separator, or None to find it.
 
     Raises
     ------
     UnreadableError
-        If the file is missing, empty, damaged, or no text.
+        If the file is missing, empty, damaged, or not text.
     InputError
         If it has no header and no names were given.
     """
     head = _head(path)
     if not head.strip():
-        raise UnreadableError(f"{path} is empty")
+        raise UnreadableError(f"{path}: the file is empty")
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise UnreadableError(f"{path} is UTF-16 text; save it as UTF-8")
+        raise UnreadableError(f"{path}: the text is UTF-16; save it as UTF-8")
     if b"\x00" in head:
-        raise UnreadableError(f"{path} is not a text table: it holds binary data")
+        raise UnreadableError(f"{path}: not a text table, the file holds binary data")
     text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace")
     if text.count("\ufffd") > len(text) // 20:
-        raise UnreadableError(f"{path} is not a text table in UTF-8")
+        raise UnreadableError(f"{path}: not a text table in UTF-8; save it as UTF-8")
     rest = text.lstrip("\r\n")
     blank = len(re.findall("\r\n|\r|\n", text[: len(text) - len(rest)]))
     first = re.split("[\r\n]", rest, maxsplit=1)[0]
@@ -132,22 +294,23 @@ def sniff(path: Path, names: Sequence[str] | None, separator: str | None) -> Tex
     if names is not None:
         if len(names) != len(fields):
             raise InputError(
-                f"{path}: {len(names)} names were given, but the first line has {len(fields)} "
-                f"fields separated by {separator!r}"
+                f"{path}: names has {len(names)} columns, but the first line has {len(fields)} "
+                f"fields separated by {separator!r}: {first[:60]!r}"
             )
         return TextTable(path, tuple(names), separator, blank)
     if 2 * sum(map(_is_data, fields)) >= len(fields):
         raise InputError(
-            f"{path}: the first line has no column names ({first[:60]!r}); "
-            "give them in order, for example names=['user', 'time', 'lat', 'lon']"
+            f"{path}, line {blank + 1}: the first line must hold the column names, not "
+            f"{first[:60]!r}; if the file has no header, give the names in order, for example "
+            "names=['user', 'time', 'lat', 'lon'], or --names on the command line"
         )
     return TextTable(path, tuple(fields), separator, blank + 1)
 
 
 def exact_lines(
-    table: TextTable, rows: Collection[int], records: Collection[int], broken: Collection[int]
+    table: TextTable, rows: Collection[int], records: Collection[int], malformed: Collection[int]
 ) -> tuple[dict[int, int], dict[int, int]]:
-    """Find the physical lines on which rows and records start.
+    """Return the lines of the file on which rows and records start.
 
     Parameters
     ----------
@@ -156,10 +319,10 @@ def exact_lines(
     rows
         Rows that the scanner gave, counted from 0.
     records
-        Records as the scanner counts those that it cannot take: from 1, blank lines and the header
+        Records as the scanner counts those that it cannot parse: from 1, blank lines and the header
         included, a record with line ends inside quotes as one.
-    broken
-        All records that the scanner could not take.
+    malformed
+        All records that the scanner could not parse.
 
     Returns
     -------
@@ -176,7 +339,7 @@ def exact_lines(
         for number, record in enumerate(reader, 1):
             if number in records:
                 record_lines[number] = line
-            if number > table.skip and record and number not in broken:
+            if number > table.skip and record and number not in malformed:
                 if row in rows:
                     row_lines[row] = line
                 row += 1
@@ -194,234 +357,88 @@ def _head(path: Path) -> bytes:
     except FileNotFoundError as error:
         raise UnreadableError(f"{path} does not exist") from error
     except PermissionError as error:
-        raise UnreadableError(f"{path} may not be read (permission denied)") from error
+        raise UnreadableError(f"{path}: permission denied") from error
     except (EOFError, OSError, zlib.error) as error:
-        raise UnreadableError(f"{path} is damaged or not of its kind: {error}") from error
+        raise UnreadableError(
+            f"{path}: damaged, or not the kind of file that its name says: {error}"
+        ) from error
 
 
 def _separator(first: str, given: str | None) -> str:
     if given is not None:
         if len(given) != 1 or given in '"\r\n':
-            raise ArgumentError(f"the separator must be one character, not {given!r}")
+            raise ArgumentError(f"separator must be one character, not {given!r}")
         if given not in first:
             likely = max(_SEPARATORS, key=first.count)
             if first.count(likely):
                 raise InputError(
-                    f"the first line holds no {given!r}; it looks separated by {likely!r}: "
-                    f"{first[:80]!r}"
+                    f"separator is {given!r}, but the first line holds none; it looks separated by "
+                    f"{likely!r}: {first[:80]!r}"
                 )
         return given
     return max(_SEPARATORS, key=first.count)
 
 
 def _is_data(field: str) -> bool:
-    """Tell whether a field is a value rather than a name."""
-    plain = field.replace("T", "").replace("Z", "")
-    return any(map(str.isdigit, plain)) and not any(map(str.isalpha, plain))
+    """Return whether a field is a value rather than a name."""
+    rest = field.replace("T", "").replace("Z", "")
+    return any(map(str.isdigit, rest)) and not any(map(str.isalpha, rest))
 
 
-_PARQUET = (".parquet", ".pq")
-_PLAIN = "incrowd_source"
+def open_bytes(path: Path) -> Any:
+    """Open an uncompressed, gzip or zstd file for reading its bytes."""
+    compression = compression_of(path)
+    if compression == "gzip":
+        return gzip.open(path, "rb")
+    if compression == "zstd":
+        return pa.input_stream(os.fspath(path), compression="zstd")
+    return path.open("rb")
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One table to read.
+def compression_of(path: Path) -> str:
+    """Return how a file is compressed, by its name: none, gzip or zstd."""
+    return _COMPRESSION.get(path.suffix.lower(), "none")
 
-    Attributes
-    ----------
-    name
-        How to name it in messages.
-    relation
-        What to select from.
-    kinds
-        DuckDB's type by column, in order.
-    peek
-        The same as `relation`, but for a look that leaves no trace of broken rows.
-    text
-        How it is laid out, if it is a text table.
-    path
-        Where it lies, if it is a file.
+
+@contextlib.contextmanager
+def verify_compression(path: Path | None) -> Iterator[None]:
+    """Make sure that a compressed file is complete while it is read.
+
+    DuckDB reads a truncated zstd file, or a gzip file with a wrong checksum, without an error. So
+    another thread decompresses it as well, to the end; an error of the reading itself goes first.
     """
-
-    name: str
-    relation: str
-    kinds: Mapping[str, str]
-    peek: str
-    text: TextTable | None = None
-    path: Path | None = None
-
-
-def files_of(what: str | os.PathLike[str]) -> list[Path]:
-    """Give the files that a path, a folder or a glob stands for, sorted by name.
-
-    Of a folder, what starts with a dot or an underscore is left out: other programs hide their own
-    things behind these.
-    """
-    text = os.fspath(what)
-    path = Path(text)
-    if path.is_dir():
-        files = [p for p in sorted(path.rglob("*")) if p.is_file() and _is_table(p, path)]
-        if not files:
-            raise UnreadableError(f"no CSV or Parquet file in {path}")
-        return files
-    if glob.has_magic(text) and not path.exists():
-        files = [Path(p) for p in sorted(glob.glob(text, recursive=True))]  # noqa: PTH207
-        files = [p for p in files if p.is_file()]
-        if not files:
-            raise UnreadableError(f"no file matches {text}")
-        return files
-    if not path.exists():
-        raise UnreadableError(f"{path} does not exist")
-    return [path]
+    if path is None or compression_of(path) == "none":
+        yield
+        return
+    with ThreadPoolExecutor(1) as pool:
+        complete = pool.submit(_decompress, path)
+        yield
+        complete.result()
 
 
-def all_files(source: Any) -> list[Path] | None:
-    """Give the files to read, of a path or a list of them; None for a frame."""
-    if isinstance(source, str | os.PathLike):
-        return files_of(source)
-    if isinstance(source, list | tuple) and source:
-        if not all(isinstance(one, str | os.PathLike) for one in source):
-            raise ArgumentError("a list to read is a list of paths")
-        return [path for one in source for path in files_of(one)]
-    return None
-
-
-def open_source(
-    connection: Any, path: Path, *, names: Sequence[str] | None, separator: str | None
-) -> Source:
-    """Look into a file and make it ready to be scanned."""
-    if not os.access(path, os.R_OK):
-        raise UnreadableError(f"{path} may not be read (permission denied)")
-    if path.stat().st_size == 0:
-        raise UnreadableError(f"{path} is empty")
-    kind = _kind(path)
-    if kind in _PARQUET:
-        return _open_parquet(connection, path)
-    if kind not in TEXT:
-        raise UnreadableError(
-            f"{path}: files of kind {kind or '(none)'} are not read; "
-            "use .csv, .csv.gz, .csv.zst or .parquet"
-        )
-    text = sniff(path, names, separator)
-    refuse_doubled(text.names, path.name)
-    return text_source(path, text)
-
-
-def text_source(path: Path, text: TextTable, *, done: int = 0) -> Source:
-    """Make a text table ready to be scanned, without the rows that are done already."""
-    # Columns get plain names inside DuckDB, which takes Lat and lat for the same.
-    inner = [f"c{i}" for i in range(len(text.names))]
-    columns = ", ".join(f"'{name}': 'VARCHAR'" for name in inner)
-    layout = (
-        f"columns = {{{columns}}}, auto_detect = false, header = false, "
-        f"skip = {text.skip + done}, delim = {_string(text.separator)}, quote = '\"', "
-        f"escape = '\"', nullstr = '', compression = '{packing(path)}'"
-    )
-    keep = "store_rejects = true, rejects_table = 'broken', rejects_scan = 'broken_scan', "
-    keep += "rejects_limit = 0"
-    chosen = ", ".join(
-        f"{a} AS {quoted(b)}" for a, b in zip(inner, _distinct(text.names), strict=True)
-    )
-    where = _literally(path)
-    relation, peek = (
-        f"(SELECT {chosen} FROM read_csv({where}, {layout}, {rejects}))"
-        for rejects in (keep, "ignore_errors = true")
-    )
-    return Source(path.name, relation, dict.fromkeys(text.names, "VARCHAR"), peek, text, path)
-
-
-def open_table(connection: Any, table: Any) -> Source:
-    """Make a Polars, Arrow or pandas frame ready to be scanned."""
-    arrow = _as_arrow(table)
-    refuse_doubled(arrow.column_names, "frame")
-    if not arrow.column_names:
-        raise UnreadableError("the frame has no columns")
-    connection.register(_PLAIN, arrow)
-    return Source("frame", _PLAIN, _describe(connection, _PLAIN), _PLAIN)
-
-
-def _open_parquet(connection: Any, path: Path) -> Source:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    relation = f"read_parquet({_literally(path)}, hive_partitioning = false)"
+def _decompress(path: Path) -> None:
     try:
-        names = pq.read_schema(path).names
-    except (OSError, pa.ArrowException) as error:
-        raise UnreadableError(f"{path} is damaged or no Parquet file: {error}") from error
-    refuse_doubled(names, path.name)
-    kinds = _describe(connection, relation)
-    return Source(path.name, relation, kinds, relation, path=path)
+        with open_bytes(path) as stream:
+            while stream.read(_PIECE):
+                pass
+    except (EOFError, OSError, zlib.error) as error:
+        raise UnreadableError(f"{path}: damaged or incomplete: {error}") from error
 
 
-def _describe(connection: Any, relation: str) -> dict[str, str]:
-    rows = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
-    # An enumeration prints its members; to us it is text.
-    return {row[0]: "VARCHAR" if row[1].startswith("ENUM") else row[1] for row in rows}
-
-
-def _as_arrow(table: Any) -> Any:
-    import polars as pl
-    import pyarrow as pa
-
-    if isinstance(table, pa.Table):
-        return table
-    if isinstance(table, pa.RecordBatch):
-        return pa.Table.from_batches([table])
-    if isinstance(table, pl.LazyFrame):
-        table = table.collect()
-    if isinstance(table, pl.DataFrame):
-        return table.to_arrow(compat_level=pl.CompatLevel.oldest())
-    if hasattr(table, "to_dict") and hasattr(table, "columns") and hasattr(table, "index"):
-        return _from_pandas(table)
-    if isinstance(table, Mapping):
-        return pl.DataFrame(dict(table)).to_arrow(compat_level=pl.CompatLevel.oldest())
-    raise InputError(
-        f"cannot read a {type(table).__name__}; give a path, or a Polars, Arrow or pandas frame"
-    )
-
-
-def _from_pandas(table: Any) -> Any:
-    import pyarrow as pa
-
-    columns = list(table.columns)
-    refuse_doubled([str(name) for name in columns], "frame")
-    # Geometries are Python objects; their coordinates are what is needed (trackintel, geopandas).
-    geometry = getattr(table, "_geometry_column_name", None)
-    if geometry in columns:
-        points = table[geometry]
-        if points.crs is not None and not points.crs.is_geographic:
-            raise InputError(f"the geometry is in {points.crs.name}; bring it to EPSG:4326 first")
-        rest = table.drop(columns=geometry)
-        table = rest.assign(lon=points.x.to_numpy(), lat=points.y.to_numpy())
-    levels = [name for name in table.index.names if name is not None and name not in columns]
-    try:
-        return pa.Table.from_pandas(
-            table.reset_index(level=levels) if levels else table, preserve_index=False
-        )
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InputError(f"cannot take this pandas frame: {error}") from error
-
-
-def _distinct(names: Sequence[str]) -> Iterator[str]:
-    """Name the columns that have no name, which SQL cannot do without."""
+def _column_names(names: Sequence[str]) -> Iterator[str]:
+    """Return names for all columns, which SQL cannot do without."""
     return (name or f"\u0001{index}" for index, name in enumerate(names))
 
 
-def _kind(path: Path) -> str:
-    return Path(path.stem if packing(path) != "none" else path.name).suffix.lower()
+def _suffix(path: Path) -> str:
+    return Path(path.stem if compression_of(path) != "none" else path.name).suffix.lower()
 
 
 def _is_table(path: Path, folder: Path) -> bool:
     hidden = any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
-    return not hidden and _kind(path) in (*TEXT, *_PARQUET)
+    return not hidden and _suffix(path) in (*TEXT, *PARQUET)
 
 
-def _literally(path: Path) -> str:
-    """Name a file in SQL; DuckDB would take ``data[1].csv`` for a pattern."""
-    return _string(glob.escape(os.path.abspath(path)))  # noqa: PTH100  resolve() follows links
-
-
-def _string(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+def _sql_path(path: Path) -> str:
+    """Return a file's name in SQL; DuckDB would take ``data[1].csv`` for a pattern."""
+    return literal(glob.escape(os.path.abspath(path)))  # noqa: PTH100  resolve() follows links

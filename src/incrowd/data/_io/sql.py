@@ -1,9 +1,20 @@
 """From raw columns to checked values, as SQL that DuckDB runs on every row.
 
-Each row becomes: who (text), when (microseconds, and whether the time named its zone), where (two
-numbers), which place (text, if any), and `bad`: 0, or the number of the first reason why the row
-cannot be used, with the value to show. Nothing is guessed row by row; what a column holds is
-decided once, from its type and its first values.
+Each row becomes these columns, which `batches` takes in:
+
+========  ==================================================================================
+user_id   the user's identifier, as text
+time_us   microseconds since 1970; on the wall clock unless `zoned`
+zoned     whether the time named its zone
+east      longitude, or x
+north     latitude, or y
+place_id  the identifier of the place, as text, if there is one
+reason    0, or the index in `REASONS` of the first reason why the row cannot be used
+shown     the value to show with it
+========  ==================================================================================
+
+Nothing is guessed row by row; what a column holds is decided once, from its type and its first
+values.
 """
 
 import re
@@ -16,8 +27,9 @@ __all__ = [
     "OTHER_SENSOR",
     "REASONS",
     "Epoch",
+    "identifier",
     "is_number",
-    "name_of",
+    "literal",
     "quoted",
     "refuse_nested",
     "row_query",
@@ -63,16 +75,17 @@ class Epoch:
 
 
 def quoted(name: str) -> str:
-    """Quote a column's name for SQL."""
+    """Return a column's name, quoted for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
+    """Return text as a literal of SQL."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def is_number(kind: str) -> bool:
-    """Tell whether a DuckDB type is a number."""
+    """Return whether a DuckDB type is a number."""
     return bool(_INTEGERS.match(kind) or _FLOATS.match(kind))
 
 
@@ -82,19 +95,20 @@ def refuse_nested(kinds: Mapping[str, str], columns: Mapping[str, str], where: s
         kind = kinds[name]
         if kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION", "BLOB", "BIT")):
             raise ColumnError(
-                f"{where}: column {name!r} ({role}) holds {kind.lower()}, not plain values"
+                f"{where}: column {name!r} ({role}) holds {kind.lower()}; it must hold one text or "
+                "number per row"
             )
 
 
 def time_unit(values: Sequence[str], given: str | None, where: str) -> Epoch | None:
-    """Decide from first values whether times are numbers since 1970, and in which unit.
+    """Return the unit of times that are numbers since 1970, inferred from the first values.
 
     Parameters
     ----------
     values
         The first values of the column, as text.
     given
-        The unit as told (s, ms, us, ns), or None to go by the size of the numbers.
+        The unit if it is known (s, ms, us, ns), or None to go by the size of the numbers.
     where
         The table and column, for error messages.
 
@@ -105,15 +119,15 @@ def time_unit(values: Sequence[str], given: str | None, where: str) -> Epoch | N
     """
     if given is not None:
         if given not in _UNITS:
-            raise ArgumentError(f"a unit of time is s, ms, us or ns, not {given!r}")
+            raise ArgumentError(f"time_unit must be s, ms, us or ns, not {given!r}")
         return Epoch(_UNITS[given])
     numbers = [float(value) for value in values if _NUMBER.fullmatch(value)]
     if len(numbers) * 2 <= len(values):
         return None
     if all(_DATE.fullmatch(value) for value in values):
         raise InputError(
-            f"{where}: {values[0]} could be a date or seconds since 1970; say which, with "
-            "time_format='%Y%m%d' (or '%Y%m%d%H%M%S'), or time_unit='s'"
+            f"{where}: {values[0]} could be a date or seconds since 1970; give "
+            "time_format='%Y%m%d' (or '%Y%m%d%H%M%S') for dates, or time_unit='s' for seconds"
         )
     size = sorted(abs(number) for number in numbers)[len(numbers) // 2]
     # A number of seconds stays below 1e11 until the year 5138, and so on by thousands.
@@ -136,7 +150,7 @@ def row_query(
     sensor: str | None,
     place_needed: bool,
 ) -> str:
-    """Write the query that turns a table into checked rows.
+    """Return the query that turns a table into checked rows.
 
     Parameters
     ----------
@@ -158,64 +172,65 @@ def row_query(
         Whether a row without a place is bad.
     """
     user, time = columns["user"], columns["time"]
-    steps, when, zoned = _time(time, kinds[time], epoch, time_format)
-    first, second, raw = _position(columns, kinds, decimal)
-    place = name_of("in_place", kinds[columns["place"]]) if "place" in columns else "NULL"
+    steps, time_us, zoned = _time(time, kinds[time], epoch, time_format)
+    east, north, raw = _position(columns, kinds, decimal)
+    place = identifier("in_place", kinds[columns["place"]]) if "place" in columns else "NULL"
     degrees = not {"x", "y"} & set(columns) and raw is not None
-    clock = "CAST(in_time AS VARCHAR)"
-    nobody = f"{_literal(user + '=')} || nullif(CAST(in_user AS VARCHAR), '')"
+    time_text = "CAST(in_time AS VARCHAR)"
+    user_text = f"{literal(user + '=')} || nullif(CAST(in_user AS VARCHAR), '')"
     checks = [
-        ("who IS NULL OR who = ''", 1, nobody),
-        (f"{clock} IS NULL OR {clock} = ''", 2, _literal("")),
-        ("moment IS NULL", 3, f"{_literal(time + '=')} || {clock}"),
+        ("user_id IS NULL OR user_id = ''", 1, user_text),
+        (f"{time_text} IS NULL OR {time_text} = ''", 2, literal("")),
+        ("time_us IS NULL", 3, f"{literal(time + '=')} || {time_text}"),
     ]
     if raw is not None:
         missing = " OR ".join(f"{text} IS NULL OR {text} = ''" for _, text in raw)
         shown = " || ', ' || ".join(
-            f"{_literal(name + '=')} || coalesce({text}, '')" for name, text in raw
+            f"{literal(name + '=')} || coalesce({text}, '')" for name, text in raw
         )
         checks += [
             (missing, 4, shown),
-            ("a IS NULL OR b IS NULL", 5, shown),
-            ("NOT (isfinite(a) AND isfinite(b))", 6, shown),
+            ("east IS NULL OR north IS NULL", 5, shown),
+            ("NOT (isfinite(east) AND isfinite(north))", 6, shown),
         ]
         if degrees:
             checks += [
-                ("abs(b) > 90 OR abs(a) > 180", 7, shown),
-                ("a = 0 AND b = 0", 8, shown),
+                ("abs(north) > 90 OR abs(east) > 180", 7, shown),
+                ("east = 0 AND north = 0", 8, shown),
             ]
     if place_needed:
-        checks.append(("spot IS NULL OR spot = ''", 9, _literal("")))
+        checks.append(("place_id IS NULL OR place_id = ''", 9, literal("")))
     show = " ".join(f"WHEN {number} THEN {shown}" for _, number, shown in checks)
     if sensor is not None:
         other = (
-            f"lower(trim(CAST(in_sensor AS VARCHAR))) IS DISTINCT FROM {_literal(sensor.lower())}"
+            f"lower(trim(CAST(in_sensor AS VARCHAR))) IS DISTINCT FROM {literal(sensor.lower())}"
         )
         checks.insert(0, (other, OTHER_SENSOR, ""))
-    bad = " ".join(f"WHEN {test} THEN {number}" for test, number, _ in checks)
-    # The columns get names of ours at once, lest one of theirs is taken for one of the steps.
+    reason = " ".join(f"WHEN {test} THEN {number}" for test, number, _ in checks)
+    # The columns get new names at once: one of theirs could have the name of one of the steps.
     inner = ", ".join(f"{quoted(name)} AS in_{role}" for role, name in columns.items())
     table = f"(SELECT {inner} FROM {relation})"
     for step in steps:
         table = f"(SELECT *, {step} FROM {table})"
     return f"""
-        SELECT coalesce(who, '') AS who, coalesce(moment, 0) AS moment,
-               coalesce(zoned, false) AS zoned, coalesce(a, 0) AS a, coalesce(b, 0) AS b,
-               coalesce(spot, '') AS spot, bad,
-               CASE bad {show} END AS shown
-        FROM (SELECT *, CAST(CASE {bad} ELSE 0 END AS TINYINT) AS bad
-              FROM (SELECT *, {name_of("in_user", kinds[user])} AS who,
-                           {when} AS moment, {zoned} AS zoned,
-                           {first} AS a, {second} AS b, {place} AS spot
+        SELECT coalesce(user_id, '') AS user_id, coalesce(time_us, 0) AS time_us,
+               coalesce(zoned, false) AS zoned,
+               coalesce(east, 0) AS east, coalesce(north, 0) AS north,
+               coalesce(place_id, '') AS place_id, reason,
+               CASE reason {show} END AS shown
+        FROM (SELECT *, CAST(CASE {reason} ELSE 0 END AS TINYINT) AS reason
+              FROM (SELECT *, {identifier("in_user", kinds[user])} AS user_id,
+                           {time_us} AS time_us, {zoned} AS zoned,
+                           {east} AS east, {north} AS north, {place} AS place_id
                     FROM {table}))
     """
 
 
-def name_of(column: str, kind: str) -> str:
-    """Give a column of identifiers, as SQL names it, as text.
+def identifier(column: str, kind: str) -> str:
+    """Return a column of identifiers as text, in SQL.
 
-    A column of whole numbers with gaps arrives as floats: 7.0 is person 7. Floats so large that
-    neighbouring numbers have become the same are nobody, lest two people become one.
+    A column of integers with gaps arrives as floats: 7.0 is person 7. Floats so large that
+    neighbouring numbers have become the same are no identifiers, lest two people become one.
     """
     if _FLOATS.match(kind):
         lost = f"WHEN NOT abs({column}) <= {_EXACT[kind]} THEN NULL" if kind in _EXACT else ""
@@ -229,7 +244,7 @@ def name_of(column: str, kind: str) -> str:
 def _position(
     columns: Mapping[str, str], kinds: Mapping[str, str], decimal: str
 ) -> tuple[str, str, list[tuple[str, str]] | None]:
-    """Give the two coordinates (east, then north) and the raw values to show."""
+    """Return the two coordinates (east, then north) and the raw values to show."""
     if "geometry" in columns:
         name = columns["geometry"]
         text = "CAST(in_geometry AS VARCHAR)"
@@ -247,43 +262,46 @@ def _number(role: str, name: str, kind: str, decimal: str) -> str:
     if is_number(kind):
         return f"CAST(in_{role} AS DOUBLE)"
     if kind != "VARCHAR":
-        raise ColumnError(f"column {name!r} holds {kind.lower()}, not numbers")
-    text = f"in_{role}" if decimal == "." else f"replace(in_{role}, {_literal(decimal)}, '.')"
+        raise ColumnError(f"column {name!r} holds {kind.lower()}; a position must be numbers")
+    text = f"in_{role}" if decimal == "." else f"replace(in_{role}, {literal(decimal)}, '.')"
     return f"TRY_CAST({text} AS DOUBLE)"
 
 
 def _time(
     name: str, kind: str, epoch: Epoch | None, pattern: str | None
 ) -> tuple[Sequence[str], str, str]:
-    """Give steps to take first, the moment in microseconds, and whether its zone was told."""
+    """Return steps to take first, the time in microseconds, and whether it named its zone."""
     if kind == "TIMESTAMP WITH TIME ZONE":
         return (), "CASE WHEN isfinite(in_time) THEN epoch_us(in_time) END", "true"
     if kind in ("TIMESTAMP_NS", "TIMESTAMPTZ_NS", "TIMESTAMP_NS WITH TIME ZONE"):
         return (), _floored("epoch_ns(in_time)", 1000), str(kind != "TIMESTAMP_NS").lower()
     if kind.startswith("TIMESTAMP") or kind == "DATE":
-        moment = "CASE WHEN isfinite(in_time) THEN epoch_us(CAST(in_time AS TIMESTAMP)) END"
-        return (), moment, "false"
+        time_us = "CASE WHEN isfinite(in_time) THEN epoch_us(CAST(in_time AS TIMESTAMP)) END"
+        return (), time_us, "false"
     if epoch is not None and (is_number(kind) or kind == "VARCHAR"):
         return (), _epoch("in_time", epoch), "true"
     if pattern is not None and (kind == "VARCHAR" or _INTEGERS.match(kind)):
         zoned = {"%z", "%Z"} & set(re.findall("%.", pattern))
-        moment = f"epoch_us(try_strptime(trim(CAST(in_time AS VARCHAR)), {_literal(pattern)}))"
-        return (), moment, str(bool(zoned)).lower()
+        time_us = f"epoch_us(try_strptime(trim(CAST(in_time AS VARCHAR)), {literal(pattern)}))"
+        return (), time_us, str(bool(zoned)).lower()
     if kind != "VARCHAR":
-        raise ColumnError(f"column {name!r} holds {kind.lower()}, not times")
+        raise ColumnError(
+            f"column {name!r} holds {kind.lower()}; a time must be text, a date, a timestamp or a "
+            "number since 1970"
+        )
     return _iso()
 
 
 def _epoch(column: str, epoch: Epoch) -> str:
-    """Turn a number since 1970 into microseconds; beyond the year 9999 it is no time."""
-    whole, real = f"TRY_CAST({column} AS BIGINT)", f"TRY_CAST({column} AS DOUBLE)"
+    """Return a number since 1970 as microseconds; beyond the year 9999 it is no time."""
+    integer, real = f"TRY_CAST({column} AS BIGINT)", f"TRY_CAST({column} AS DOUBLE)"
     bound = 253_402_300_800 * epoch.per_second
     if epoch.per_second > 10**6:
-        exact = _floored(whole, epoch.per_second // 10**6)
+        exact = _floored(integer, epoch.per_second // 10**6)
     else:
-        exact = f"{whole} * {10**6 // epoch.per_second}"
+        exact = f"{integer} * {10**6 // epoch.per_second}"
     ratio = 10**6 / epoch.per_second
-    # TRY_CAST of '12.7' to an integer rounds, so whole numbers are told by their value.
+    # TRY_CAST of '12.7' to an integer rounds, so integers are recognised by their value.
     return (
         f"CASE WHEN NOT abs({real}) < {bound} OR abs({real}) < {epoch.least} THEN NULL "
         f"WHEN {real} = trunc({real}) THEN {exact} "
@@ -292,43 +310,44 @@ def _epoch(column: str, epoch: Epoch) -> str:
 
 
 def _floored(number: str, unit: int) -> str:
-    """Divide whole numbers, rounding down; SQL's own division rounds towards 0."""
+    """Return the quotient of integers, rounded down; SQL's own division rounds towards 0."""
     return f"(({number}) - ((({number}) % {unit}) + {unit}) % {unit}) // {unit}"
 
 
 def _iso() -> tuple[Sequence[str], str, str]:
-    """Turn ISO 8601 text into microseconds, in steps.
+    """Return ISO 8601 text as microseconds, in steps.
 
-    DuckDB's own cast drops a zone without a word, so the zone is cut off and applied here. The
-    two usual shapes, 2012-03-05T07:31:00Z and 2012-03-05 07:31:00, are told by their length and
-    left out of the steps (`odd` is null): that makes the whole scan several times faster.
+    DuckDB's own cast drops a zone without a warning, so the zone is cut off and applied here. The
+    two usual shapes, 2012-03-05T07:31:00Z and 2012-03-05 07:31:00, are recognised by their length
+    and left out of the steps (`unusual` is null): that makes the scan several times faster.
     """
     plain = "strlen(in_time) = 19 AND substr(in_time, 17, 1) = ':'"
     zulu = "strlen(in_time) = 20 AND ends_with(in_time, 'Z')"
     steps = (
-        f"CASE WHEN {plain} OR {zulu} THEN NULL ELSE trim(in_time) END AS odd",
+        f"CASE WHEN {plain} OR {zulu} THEN NULL ELSE trim(in_time) END AS unusual",
         # How long the zone is: Z, +01:00, +0100, +01, or a word.
-        """CASE WHEN odd IS NULL THEN 0
-            WHEN ends_with(odd, 'Z') OR ends_with(odd, 'z') THEN 1
-            WHEN length(odd) > 16 AND odd[-6] IN ('+', '-') AND odd[-3] = ':' THEN 6
-            WHEN length(odd) > 15 AND odd[-5] IN ('+', '-') AND odd[-3] <> ':' THEN 5
-            WHEN length(odd) > 13 AND odd[-3] IN ('+', '-') THEN 3
-            WHEN ends_with(odd, ' UTC') OR ends_with(odd, ' GMT') THEN 4
+        """CASE WHEN unusual IS NULL THEN 0
+            WHEN ends_with(unusual, 'Z') OR ends_with(unusual, 'z') THEN 1
+            WHEN length(unusual) > 16 AND unusual[-6] IN ('+', '-') AND unusual[-3] = ':' THEN 6
+            WHEN length(unusual) > 15 AND unusual[-5] IN ('+', '-') AND unusual[-3] <> ':' THEN 5
+            WHEN length(unusual) > 13 AND unusual[-3] IN ('+', '-') THEN 3
+            WHEN ends_with(unusual, ' UTC') OR ends_with(unusual, ' GMT') THEN 4
             ELSE 0 END AS tail""",
-        """CASE WHEN odd IS NOT NULL THEN right(odd, tail) END AS zone,
-           CASE WHEN odd IS NOT NULL THEN rtrim(left(odd, length(odd) - tail)) END AS core""",
+        """CASE WHEN unusual IS NOT NULL THEN right(unusual, tail) END AS zone,
+           CASE WHEN unusual IS NOT NULL
+                THEN rtrim(left(unusual, length(unusual) - tail)) END AS core""",
     )
     usual = "epoch_us(TRY_CAST(in_time AS TIMESTAMP))"
     other = f"{_naive('core')} - {_shift('zone')}"
     return (
         steps,
-        f"CASE WHEN odd IS NULL THEN {usual} ELSE {other} END",
-        "CASE WHEN odd IS NULL THEN ends_with(in_time, 'Z') ELSE tail > 0 END",
+        f"CASE WHEN unusual IS NULL THEN {usual} ELSE {other} END",
+        "CASE WHEN unusual IS NULL THEN ends_with(in_time, 'Z') ELSE tail > 0 END",
     )
 
 
 def _shift(zone: str) -> str:
-    """Turn a zone like +01:00 into microseconds; a word, Z or nothing is UTC."""
+    """Return a zone such as +01:00 as microseconds; a word, Z or nothing is UTC."""
     hours = f"TRY_CAST(substr({zone}, 2, 2) AS BIGINT)"
     # The minutes of +01 are none.
     minutes = f"TRY_CAST(right('00' || substr(replace({zone}, ':', ''), 4), 2) AS BIGINT)"
@@ -339,10 +358,10 @@ def _shift(zone: str) -> str:
 
 
 def _naive(text: str) -> str:
-    """Turn ISO 8601 text without a zone into microseconds."""
+    """Return ISO 8601 text without a zone as microseconds."""
     only = f"translate({text}, '{_DIGITS}-:T ', '') IN ('', '.', ',')"
     other = f"left(replace({text}, ',', '.'), 26)"
-    basic = ", ".join(_literal(p) for p in ("%Y%m%dT%H%M%S", "%Y%m%dT%H%M", "%Y%m%d %H%M%S"))
+    basic = ", ".join(literal(p) for p in ("%Y%m%dT%H%M%S", "%Y%m%dT%H%M", "%Y%m%d %H%M%S"))
     return (
         f"epoch_us(CASE WHEN {only} THEN coalesce(TRY_CAST({other} AS TIMESTAMP), "
         f"try_strptime({text}, [{basic}])) END)"

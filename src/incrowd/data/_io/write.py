@@ -1,14 +1,16 @@
-"""Original data back to files, in degrees and UTC, such that reading them gives the same again.
+"""Original data to files, in degrees and UTC, such that reading them gives the same data again.
 
-Tables on their way to the disk: Parquet, or CSV, plain or compressed.
+::
 
-Batches go straight to a file that is there whole, or not at all. The same batches give the same
+    Trajectories ──> write ──> batches of rows ──> table_file ──> Parquet or CSV (gzip, zstd)
+                         └──> the grid ──> in the Parquet file, or beside the CSV file (sidecar)
+
+Batches go straight to a file that is there complete, or not at all. The same batches give the same
 bytes: no file says when it was written.
 
-The grid that travels with a file, so that reading what was written gives the same boxes.
-
-A Parquet file carries it in its metadata. A CSV file has no place for it, so it lies beside, as
-``NAME.frame.json``; without it, reading chooses a grid about the data's centre, as for any file.
+The grid travels with the file, so that reading gives the same boxes. A Parquet file carries it in
+its metadata. A CSV file has no place for it, so it lies beside, as ``NAME.frame.json``; without
+it, reading chooses a grid about the data's centre, as for any file.
 """
 
 import contextlib
@@ -43,104 +45,12 @@ __all__ = [
 
 SUFFIXES = (".parquet", ".csv", ".csv.gz", ".csv.zst")
 """What a file's name can end in."""
+_ROWS = 1 << 20
+"""Rows that are written at a time."""
+_GZIP_LEVEL = 4
+_TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 Put = Callable[[pa.RecordBatch], None]
-_GZIP_LEVEL = 4
-_MOMENT = "%Y-%m-%dT%H:%M:%SZ"
-
-
-def kind_of(path: str | os.PathLike[str]) -> str:
-    """Give the kind of file that a name asks for, one of `SUFFIXES`."""
-    name = Path(path).name
-    for suffix in SUFFIXES:
-        if name.endswith(suffix):
-            return suffix
-    raise ArgumentError(
-        f"cannot tell what to write to {name!r}: its name must end in {', '.join(SUFFIXES)}"
-    )
-
-
-@contextlib.contextmanager
-def table_file(
-    path: str | os.PathLike[str],
-    columns: pa.Schema,
-    *,
-    decimals: int = 6,
-    overwrite: bool = False,
-) -> Iterator[Put]:
-    """Open a file for batches of rows.
-
-    Parameters
-    ----------
-    path
-        The file; how its name ends says of which kind it is (see `SUFFIXES`).
-    columns
-        The schema of the batches; its metadata goes into a Parquet file.
-    decimals
-        How many decimals numbers have in a CSV file.
-    overwrite
-        Whether a file of that name may be replaced.
-
-    Yields
-    ------
-    callable
-        Takes a batch; each becomes a row group of a Parquet file.
-    """
-    kind = kind_of(path)
-    with replacing(path, overwrite=overwrite) as part:
-        if kind == ".parquet":
-            with pq.ParquetWriter(part, columns, compression="zstd", version="2.6") as writer:
-                yield lambda batch: writer.write_batch(batch, max(batch.num_rows, 1))
-        else:
-            with _opened(part, kind) as file:
-                file.write((",".join(columns.names) + "\n").encode())
-                yield lambda batch: file.write(_lines(batch, decimals))
-
-
-def _lines(batch: pa.RecordBatch, decimals: int) -> memoryview:
-    """Write rows as CSV: times are ISO 8601 in UTC."""
-    text = io.BytesIO()
-    pl.DataFrame(pl.from_arrow(batch)).write_csv(
-        text, include_header=False, datetime_format=_MOMENT, float_precision=decimals
-    )
-    return text.getbuffer()
-
-
-@contextlib.contextmanager
-def _opened(path: Path, kind: str) -> Iterator[Any]:
-    """Open a file for writing, through the compressor that its name asks for."""
-    with path.open("wb") as raw:
-        if kind == ".csv.gz":
-            # Neither a name nor a time, which gzip would put in its header.
-            with gzip.GzipFile("", "wb", _GZIP_LEVEL, raw, mtime=0) as packed:
-                yield packed
-        elif kind == ".csv.zst":
-            with pa.CompressedOutputStream(raw, "zstd") as packed:
-                yield packed
-        else:
-            yield raw
-
-
-def sidecar(path: Path) -> Path:
-    """Give the name of the file that holds the grid of a CSV file."""
-    return path.with_name(f"{path.name}.frame.json")
-
-
-def frame_of(path: Path) -> Frame | None:
-    """Give the grid that travels with a file, or None."""
-    if path.suffix.lower() in (".parquet", ".pq"):
-        text = metadata_of(path).get(FRAME)
-        return None if text is None else Frame.from_json(text)
-    beside = sidecar(path)
-    if not beside.is_file():
-        return None
-    try:
-        return Frame.from_json(beside.read_text("utf-8"))
-    except (InputError, OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{beside}: {error}; remove it to read {path.name} without it") from error
-
-
-_ROWS = 1 << 20
 
 
 def write(data: Trajectories, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -150,8 +60,8 @@ def write(data: Trajectories, path: str | os.PathLike[str], *, overwrite: bool =
     of the file gives the same trajectories. The grid travels along: inside a Parquet file, and
     beside a CSV file as ``NAME.frame.json``.
 
-    The input's identifiers are written as they are: this is a copy of the original and no
-    release. A file has no rows for people without samples; they are lost.
+    The input's identifiers are written as they are: this is a copy of the original, not a release.
+    A file has no rows for people without samples; they are lost.
 
     Parameters
     ----------
@@ -180,11 +90,14 @@ def write(data: Trajectories, path: str | os.PathLike[str], *, overwrite: bool =
     """
     kind, final = kind_of(path), Path(path)
     if data.frame.crs is None:
-        raise ArgumentError("these boxes lie on a grid without a projection; save() keeps them")
+        raise ArgumentError(
+            "cannot write positions in degrees: the grid of this data has no projection (crs is "
+            "None); Trajectories.save keeps such data"
+        )
     if not data.original or bool(np.any(data.crowd != 1)):
         raise ArgumentError(
-            "these samples are larger than a cell and a slot, or stand for crowds; "
-            "save() keeps them, and a release publishes them"
+            "cannot write samples that are larger than one cell and one slot, or that stand for "
+            "crowds; Trajectories.save keeps them, incrowd.publish makes a release of them"
         )
     decimals = _decimals(data.frame)
     columns = _schema(data)
@@ -193,7 +106,7 @@ def write(data: Trajectories, path: str | os.PathLike[str], *, overwrite: bool =
         refuse_taken(beside, overwrite=overwrite)
     with contextlib.ExitStack() as both:
         if beside is not None:
-            # Written first and named last, so that a full disk leaves neither.
+            # Written first and renamed last, so that a full disk leaves neither.
             part = both.enter_context(replacing(beside, overwrite=overwrite))
             part.write_text(data.frame.to_json() + "\n", "utf-8")
         put = both.enter_context(table_file(final, columns, decimals=decimals, overwrite=overwrite))
@@ -202,11 +115,12 @@ def write(data: Trajectories, path: str | os.PathLike[str], *, overwrite: bool =
 
 
 def _decimals(frame: Frame) -> int:
-    """Give as many decimals of a degree as keep a centre well inside its cell."""
+    """Return as many decimals of a degree as keep a centre well inside its cell."""
     return max(6, math.ceil(math.log10(111_320 * 20 / frame.cell)))
 
 
 def _schema(data: Trajectories) -> pa.Schema:
+    """Return the columns of the file."""
     user = data.people.to_arrow(compat_level=pl.CompatLevel.oldest()).type
     fields = [("user", user), ("timestamp", pa.timestamp("ms", tz="UTC"))]
     fields += [("lat", pa.float64()), ("lon", pa.float64())]
@@ -218,6 +132,7 @@ def _schema(data: Trajectories) -> pa.Schema:
 
 
 def _batches(data: Trajectories, columns: pa.Schema, decimals: int) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of the file, some at a time."""
     frame, person, names = data.frame, data.person(), data.place_names()
     for start in range(0, data.samples, _ROWS):
         rows = slice(start, min(start + _ROWS, data.samples))
@@ -237,3 +152,96 @@ def _batches(data: Trajectories, columns: pa.Schema, decimals: int) -> Iterator[
             )
         cast = [array.cast(field.type) for array, field in zip(arrays, columns, strict=True)]
         yield pa.record_batch(cast, schema=columns)
+
+
+def kind_of(path: str | os.PathLike[str]) -> str:
+    """Return the kind of file that a name asks for, one of `SUFFIXES`."""
+    name = Path(path).name
+    for suffix in SUFFIXES:
+        if name.endswith(suffix):
+            return suffix
+    raise ArgumentError(
+        f"cannot write {name!r}: the name of the file must end in {', '.join(SUFFIXES)}"
+    )
+
+
+@contextlib.contextmanager
+def table_file(
+    path: str | os.PathLike[str],
+    columns: pa.Schema,
+    *,
+    decimals: int = 6,
+    overwrite: bool = False,
+) -> Iterator[Put]:
+    """Open a file for batches of rows.
+
+    Parameters
+    ----------
+    path
+        The file; how its name ends says of which kind it is (see `SUFFIXES`).
+    columns
+        The schema of the batches; its metadata goes into a Parquet file.
+    decimals
+        The number of decimals in a CSV file.
+    overwrite
+        Whether a file of that name may be replaced.
+
+    Yields
+    ------
+    callable
+        Writes a batch; each becomes a row group of a Parquet file.
+    """
+    kind = kind_of(path)
+    with replacing(path, overwrite=overwrite) as part:
+        if kind == ".parquet":
+            with pq.ParquetWriter(part, columns, compression="zstd", version="2.6") as writer:
+                yield lambda batch: writer.write_batch(batch, max(batch.num_rows, 1))
+        else:
+            with _opened(part, kind) as file:
+                file.write((",".join(columns.names) + "\n").encode())
+                yield lambda batch: file.write(_lines(batch, decimals))
+
+
+def _lines(batch: pa.RecordBatch, decimals: int) -> memoryview:
+    """Return rows as CSV: times are ISO 8601 in UTC."""
+    text = io.BytesIO()
+    pl.DataFrame(pl.from_arrow(batch)).write_csv(
+        text, include_header=False, datetime_format=_TIME_FORMAT, float_precision=decimals
+    )
+    return text.getbuffer()
+
+
+@contextlib.contextmanager
+def _opened(path: Path, kind: str) -> Iterator[Any]:
+    """Open a file for writing, through the compressor that its name asks for."""
+    with path.open("wb") as raw:
+        if kind == ".csv.gz":
+            # Neither a name nor a time, which gzip would put in its header.
+            with gzip.GzipFile("", "wb", _GZIP_LEVEL, raw, mtime=0) as compressed:
+                yield compressed
+        elif kind == ".csv.zst":
+            with pa.CompressedOutputStream(raw, "zstd") as compressed:
+                yield compressed
+        else:
+            yield raw
+
+
+def sidecar(path: Path) -> Path:
+    """Return the path of the file that holds the grid of a CSV file."""
+    return path.with_name(f"{path.name}.frame.json")
+
+
+def frame_of(path: Path) -> Frame | None:
+    """Return the grid that travels with a file, or None."""
+    if path.suffix.lower() in (".parquet", ".pq"):
+        text = metadata_of(path).get(FRAME)
+        return None if text is None else Frame.from_json(text)
+    beside = sidecar(path)
+    if not beside.is_file():
+        return None
+    try:
+        return Frame.from_json(beside.read_text("utf-8"))
+    except (InputError, OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"{beside}: {error}; remove it to read {path.name} with a new grid"
+        ) from error

@@ -1,18 +1,15 @@
-"""People in order, a block at a time.
+"""Synthetic datasets: as batches of rows, as files, as `Trajectories`.
 
 ::
 
-    stream("civ", seed=7)
-      └─ lay out the land, once                        Phones, Cars or Sensors
-           └─ blocks of people, on some threads        .batch(first, last)
-                └─ Arrow batches, in order of people
+    synthesize ──> Trajectories
+    write ───────> file
+      └─ stream("civ", seed=7) ──> Arrow batches, in order of people
+           └─ a simulator: Phones, Cars or Sensors; its land is placed once
+                └─ .batch(first, last): blocks of people, on some threads
 
 At most a few blocks exist at any time, whatever the size of the dataset. Block size and threads
 decide how fast and in what pieces the rows come, and never what they are.
-
-A synthetic dataset as a file: batches go from `stream` straight to the disk.
-
-Synthetic datasets as `Trajectories`.
 """
 
 import contextlib
@@ -24,14 +21,14 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from incrowd._arguments import whole
 from incrowd._parallel import cores
 from incrowd.data._io.write import sidecar, table_file
 from incrowd.data._synthetic.cars import Cars
 from incrowd.data._synthetic.phones import Phones
-from incrowd.data._synthetic.presets import Preset, find
+from incrowd.data._synthetic.presets import Preset, find_preset
 from incrowd.data._synthetic.sensors import Sensors
 from incrowd.data._trajectories import Trajectories
-from incrowd.errors import ArgumentError
 
 __all__ = [
     "antennas",
@@ -42,154 +39,63 @@ __all__ = [
 ]
 
 
-_MOST_THREADS = 256
-_CORES_USED = 8
-_MOST_SEED = 2**63 - 1
+_MAX_THREADS = 256
+_DEFAULT_THREADS = 8
+_MAX_SEED = 2**63 - 1
 
-World = Phones | Cars | Sensors
-_WORLDS: dict[str, type[World]] = {"phones": Phones, "cars": Cars, "sensors": Sensors}
+Simulator = Phones | Cars | Sensors
+_SIMULATORS: dict[str, type[Simulator]] = {"phones": Phones, "cars": Cars, "sensors": Sensors}
 
 
-def stream(
+def synthesize(
     preset: str,
     *,
     users: int | None = None,
     seed: int = 0,
-    block: int | None = None,
-    threads: int | None = None,
+    sensor: str = "gps",
     progress: Callable[[int, int], None] | None = None,
-) -> Generator[pa.RecordBatch, None, None]:
-    """Make a dataset, a block of people at a time.
+) -> Trajectories:
+    """Return a synthetic dataset that resembles one of the papers'.
+
+    The rows are those that ``incrowd synth`` writes, read as any file would be.
 
     Parameters
     ----------
     preset
-        A name in `incrowd.data._synthetic.presets.PRESETS`.
+        civ, sen, city, florence, pisa or campus; docs/synthetic.md says what each imitates.
     users
-        How many people; as many as the preset imitates when not given. Area and antennas follow.
+        The number of people; area and antennas follow. By default as many as in the original.
     seed
-        The same seed gives the same rows, always.
-    block
-        People in a batch; a good number when not given.
-    threads
-        Blocks made at the same time; one a core (at most 8) when not given.
+        The same seed gives the same people.
+    sensor
+        The sensor of `campus` to read: gps, wifi or gsm.
     progress
-        Called after each batch with the number of people done and the number of all.
+        Called with the number of people made so far, and of all.
 
     Returns
     -------
-    Generator[pyarrow.RecordBatch]
-        Rows of `schema(preset)`, grouped by person and sorted by time.
+    Trajectories
+        The people in order; their identifiers are 1, 2, and so on.
 
     Raises
     ------
     ArgumentError
-        At once, if there is no such preset or a number makes no sense.
+        If there is no such preset, or a number is out of range.
 
     Examples
     --------
-    >>> batch = next(stream("city", users=10, seed=7))
-    >>> batch.schema.names
-    ['user', 'timestamp', 'lat', 'lon']
+    >>> import incrowd
+    >>> data = incrowd.synthesize("city", users=20, seed=7)
+    >>> len(data)
+    20
     """
-    settings = find(preset)
-    people = _people(settings, users)
-    size = _checked("block", settings.block if block is None else block, 1, settings.most)
-    workers = _checked(
-        "threads", min(_CORES_USED, cores()) if threads is None else threads, 1, _MOST_THREADS
-    )
-    world = _world(settings, people, seed)
-    return _batches(world, people, size, workers, progress)
+    from incrowd.data._io.read import read
 
-
-def schema(preset: str) -> pa.Schema:
-    """Give the columns that a preset's rows have.
-
-    Examples
-    --------
-    >>> schema("florence").names
-    ['user', 'timestamp', 'lat', 'lon', 'place']
-    """
-    return _WORLDS[find(preset).kind].schema
-
-
-def antennas(preset: str, *, users: int | None = None, seed: int = 0) -> pa.Table:
-    """Give the antennas (or zones) of a dataset: `id`, `lat` and `lon`.
-
-    Parameters
-    ----------
-    preset, users, seed
-        As given to `stream`.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such preset or a number makes no sense.
-
-    Examples
-    --------
-    >>> antennas("city").num_rows
-    30
-    """
-    settings = find(preset)
-    return _world(settings, _people(settings, users), seed).places()
-
-
-def _people(preset: Preset, users: int | None) -> int:
-    """Give the number of people asked for."""
-    return preset.users if users is None else _checked("users", users, 1, preset.most)
-
-
-def _world(preset: Preset, users: int, seed: int) -> World:
-    """Lay out what all people of a dataset share."""
-    return _WORLDS[preset.kind](preset, users, _checked("seed", seed, 0, _MOST_SEED))
-
-
-def _checked(name: str, value: int, least: int, most: int) -> int:
-    """Refuse what is no whole number of the right size."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise ArgumentError(f"{name} is {value!r}; it must be a whole number")
-    number = value.__index__()
-    if not least <= number <= most:
-        raise ArgumentError(f"{name} is {number}; it must be from {least} to {most}")
-    return number
-
-
-def _batches(
-    world: World,
-    users: int,
-    block: int,
-    threads: int,
-    progress: Callable[[int, int], None] | None,
-) -> Generator[pa.RecordBatch, None, None]:
-    """Make blocks on some threads and give them in order."""
-    waiting: deque[tuple[int, Future[pa.RecordBatch]]] = deque()
-    with ThreadPoolExecutor(threads, thread_name_prefix="synth") as pool:
-        try:
-            for first in range(0, users, block):
-                last = min(first + block, users)
-                waiting.append((last, pool.submit(world.batch, first, last)))
-                # One block more than threads, so that nobody idles while a batch is consumed.
-                if len(waiting) > threads:
-                    yield _next(waiting, users, progress)
-            while waiting:
-                yield _next(waiting, users, progress)
-        finally:
-            # Whoever stops listening early should not wait for blocks that have not begun.
-            pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _next(
-    waiting: "deque[tuple[int, Future[pa.RecordBatch]]]",
-    users: int,
-    progress: Callable[[int, int], None] | None,
-) -> pa.RecordBatch:
-    """Wait for the oldest block."""
-    done, future = waiting.popleft()
-    batch = future.result()
-    if progress is not None:
-        progress(done, users)
-    return batch
+    batches = list(stream(preset, users=users, seed=seed, progress=progress))
+    columns = schema(preset)
+    table = pa.Table.from_batches(batches, schema=columns)
+    del batches
+    return read(table, sensor=sensor if "sensor" in columns.names else None)
 
 
 def write(
@@ -201,7 +107,7 @@ def write(
     overwrite: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> int:
-    """Make a dataset and write it to a file; the same arguments give the same bytes.
+    """Write a synthetic dataset to a file; the same arguments give the same bytes.
 
     Parameters
     ----------
@@ -215,12 +121,12 @@ def write(
     Returns
     -------
     int
-        How many rows were written.
+        The number of rows.
 
     Raises
     ------
     ArgumentError
-        If there is no such preset, a number makes no sense, or the file's name ends in something
+        If there is no such preset, a number is out of range, or the file's name ends in something
         else.
     OutputError
         If the file could not be written; nothing is left of it.
@@ -238,44 +144,133 @@ def write(
     return rows
 
 
-def synthesize(
+def stream(
     preset: str,
     *,
     users: int | None = None,
     seed: int = 0,
-    sensor: str = "gps",
+    block: int | None = None,
+    threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Trajectories:
-    """Make a synthetic dataset that behaves like one of the papers'.
-
-    The rows are those that ``incrowd synth`` writes, read as any file would be.
+) -> Generator[pa.RecordBatch, None, None]:
+    """Return a synthetic dataset as batches, a block of people at a time.
 
     Parameters
     ----------
     preset
-        civ, sen, city, florence, pisa or campus; docs/synthetic.md tells what each imitates.
+        A name in `incrowd.data._synthetic.presets.PRESETS`.
     users
-        How many people; area and antennas follow. As many as in the original unless given.
+        The number of people; by default as many as in the original. Area and antennas follow.
     seed
-        The same seed gives the same people.
-    sensor
-        Which of the sensors of `campus` to take: gps, wifi or gsm.
+        The same seed gives the same rows, always.
+    block
+        People per batch; by default a number that suits the preset.
+    threads
+        Blocks made at the same time; by default one per core, at most 8.
     progress
-        Called with the number of people made so far, and of all.
+        Called after each batch with the number of people done and the number of all.
+
+    Returns
+    -------
+    Generator[pyarrow.RecordBatch]
+        Rows of `schema(preset)`, grouped by person and sorted by time.
+
+    Raises
+    ------
+    ArgumentError
+        At once, if there is no such preset or a number is out of range.
 
     Examples
     --------
-    >>> import incrowd
-    >>> data = incrowd.synthesize("city", users=20, seed=7)
-    >>> len(data)
-    20
+    >>> batch = next(stream("city", users=10, seed=7))
+    >>> batch.schema.names
+    ['user', 'timestamp', 'lat', 'lon']
     """
-    import pyarrow as pa
+    settings = find_preset(preset)
+    people = _people(settings, users)
+    size = whole("block", settings.block if block is None else block, 1, settings.most)
+    workers = whole(
+        "threads", min(_DEFAULT_THREADS, cores()) if threads is None else threads, 1, _MAX_THREADS
+    )
+    simulator = _simulator(settings, people, seed)
+    return _batches(simulator, people, size, workers, progress)
 
-    from incrowd.data._io.read import read
 
-    batches = list(stream(preset, users=users, seed=seed, progress=progress))
-    columns = schema(preset)
-    table = pa.Table.from_batches(batches, schema=columns)
-    del batches
-    return read(table, sensor=sensor if "sensor" in columns.names else None)
+def schema(preset: str) -> pa.Schema:
+    """Return the columns of a preset's rows.
+
+    Examples
+    --------
+    >>> schema("florence").names
+    ['user', 'timestamp', 'lat', 'lon', 'place']
+    """
+    return _SIMULATORS[find_preset(preset).kind].schema
+
+
+def antennas(preset: str, *, users: int | None = None, seed: int = 0) -> pa.Table:
+    """Return the antennas (or zones) of a dataset: `id`, `lat` and `lon`.
+
+    Parameters
+    ----------
+    preset, users, seed
+        As given to `stream`.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such preset or a number is out of range.
+
+    Examples
+    --------
+    >>> antennas("city").num_rows
+    30
+    """
+    settings = find_preset(preset)
+    return _simulator(settings, _people(settings, users), seed).sites()
+
+
+def _people(preset: Preset, users: int | None) -> int:
+    """Return the number of people."""
+    return preset.users if users is None else whole("users", users, 1, preset.most)
+
+
+def _simulator(preset: Preset, users: int, seed: int) -> Simulator:
+    """Return the simulator of a dataset: what all its people share."""
+    return _SIMULATORS[preset.kind](preset, users, whole("seed", seed, 0, _MAX_SEED))
+
+
+def _batches(
+    simulator: Simulator,
+    users: int,
+    block: int,
+    threads: int,
+    progress: Callable[[int, int], None] | None,
+) -> Generator[pa.RecordBatch, None, None]:
+    """Make blocks on some threads and yield them in order."""
+    waiting: deque[tuple[int, Future[pa.RecordBatch]]] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix="synth") as pool:
+        try:
+            for first in range(0, users, block):
+                last = min(first + block, users)
+                waiting.append((last, pool.submit(simulator.batch, first, last)))
+                # One block more than threads, so that nobody idles while a batch is consumed.
+                if len(waiting) > threads:
+                    yield _wait(waiting, users, progress)
+            while waiting:
+                yield _wait(waiting, users, progress)
+        finally:
+            # A caller that stops early should not wait for blocks that have not begun.
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _wait(
+    waiting: "deque[tuple[int, Future[pa.RecordBatch]]]",
+    users: int,
+    progress: Callable[[int, int], None] | None,
+) -> pa.RecordBatch:
+    """Wait for the oldest block and return it."""
+    done, future = waiting.popleft()
+    batch = future.result()
+    if progress is not None:
+        progress(done, users)
+    return batch

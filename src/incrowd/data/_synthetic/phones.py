@@ -1,16 +1,19 @@
 """What an operator knows of its subscribers: which antenna served them, and in which minute.
 
-`Phones` is laid out once; `Phones.batch` makes any range of people from it. Each person lives
-through her diary and is seen, at the minutes that `rhythm` gives, at the antenna of her stay, at
-a neighbouring one now and then (the load is shared, and people stand between antennas), or, on
-her way, at the antenna nearest to where she is just then.
+::
 
-When people use their phones: bursts, by day more than by night, on n distinct minutes.
+    Phones                antennas, placed once
+      .batch              any range of people, as rows
+        _count            how many samples each has: log-normal, cut off at both ends
+        _observe          for each person:
+          place_samples   the minutes: bursts, by day more than by night, on distinct minutes
+          simulate_days   her stays and journeys (mobility)
+          _write_antennas the antenna of her stay; a neighbouring one now and then (the load is
+                          shared, and people stand between antennas); on her way the nearest one
 
-`count_samples` draws how many samples a person has. `place_samples` spreads them: gaps between
-them are heavy-tailed in a time of their own, which runs fast when people are active and stands
-nearly still at night; each sample gets a minute of its own; where everybody must be seen every
-day, a sample moves from a full day to each empty one.
+Gaps between samples are heavy-tailed in a time of their own, which runs fast when people are
+active and hardly at all at night; each sample gets a minute of its own; where everybody must be
+seen every day, a sample moves from a full day to each empty one.
 """
 
 import math
@@ -22,10 +25,25 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd._numba import Floats, Ints, Words, kernel, kernel_private
-from incrowd.data._synthetic.geography import Globe, Sites, blurred, lay_out, nearest, scaled
-from incrowd.data._synthetic.mobility import ARRIVE, LEAVE, PLACE, Life, distance, live, new_life
-from incrowd.data._synthetic.presets import DAY, Activity, Habits, Preset
-from incrowd.data._synthetic.random import Clock, normal, start, uniform
+from incrowd.data._synthetic.geography import (
+    LocalProjection,
+    Sites,
+    nearest,
+    perturbed_positions,
+    place_sites,
+    scale_land,
+)
+from incrowd.data._synthetic.mobility import (
+    ARRIVE,
+    LEAVE,
+    PLACE,
+    PersonState,
+    distance,
+    new_person_state,
+    simulate_days,
+)
+from incrowd.data._synthetic.presets import DAY, Activity, Clock, Habits, Preset
+from incrowd.data._synthetic.random import normal, seed_stream, uniform
 
 __all__ = [
     "Phones",
@@ -36,7 +54,11 @@ __all__ = [
 ]
 
 
-HOUR = 60
+COUNTING, LIVING, CALLING, SERVING = 0, 1, 2, 3  # purposes of a person's random streams
+HAND_OVER = 0.25  # share of samples for which a neighbouring antenna is tried
+HAND_OVER_SCALE = 1_200.0  # metres at which one such try in e succeeds
+
+HOUR = 60  # minutes
 GAP_EXPONENT = 0.9  # of the gaps' tail, P(gap > g) ~ g ** -0.9
 LONGEST_GAP = 400.0  # in units of the shortest
 OWN_HOURS = 45.0  # sigma, in minutes, of how much later or earlier people live
@@ -54,9 +76,182 @@ _SUNDAY = (
     *(1.00, 0.95, 0.95, 0.95, 1.05, 1.20, 1.35, 1.45, 1.45, 1.20, 0.80, 0.40),
 )
 
+SCHEMA = pa.schema(
+    [
+        pa.field("user", pa.int32(), nullable=False),
+        pa.field("timestamp", pa.timestamp("ms", tz="UTC"), nullable=False),
+        pa.field("lat", pa.float64(), nullable=False),
+        pa.field("lon", pa.float64(), nullable=False),
+    ]
+)
+
+
+class Workspace(NamedTuple):
+    """Working memory for one person at a time."""
+
+    state: PersonState
+    gaps: Floats
+    taken: NDArray[np.bool_]
+    """Whether there is a sample, for each minute."""
+
+
+class Phones:
+    """The subscribers of an operator.
+
+    Parameters
+    ----------
+    preset
+        What to imitate.
+    users
+        The number of people.
+    seed
+        The seed of everything that is drawn.
+    """
+
+    schema = SCHEMA
+
+    def __init__(self, preset: Preset, users: int, seed: int) -> None:
+        rng = np.random.Generator(np.random.PCG64(seed))
+        land = scale_land(preset.land, users / preset.users)
+        self._sites = place_sites(land, rng)
+        published = perturbed_positions(self._sites, rng) if land.perturbed else self._sites.at
+        self._lat, self._lon = LocalProjection(preset).degrees(published[:, 0], published[:, 1])
+        self._preset = preset
+        self._seed = seed
+        self._clock = Clock.of(preset)
+        self._rhythm = weekly_rhythm(preset.days, self._clock.weekday)
+        self._mu = log_median(preset.activity, 24.0 * preset.days)
+
+    def sites(self) -> pa.Table:
+        """Return the antennas and their published positions."""
+        ids = np.arange(1, self._lat.size + 1, dtype=np.int32)
+        return pa.table({"id": ids, "lat": self._lat, "lon": self._lon})
+
+    def batch(self, first: int, last: int) -> pa.RecordBatch:
+        """Return the rows of people `first` to `last`, counted from 0, without the last."""
+        preset = self._preset
+        counts = np.empty(last - first, np.int64)
+        _count(self._seed, first, self._mu, preset.activity, counts)
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        minutes, antennas = np.empty((2, offsets[-1]), np.int64)
+        _observe(
+            (self._seed, first, self._clock.weekday),
+            self._sites,
+            preset.habits,
+            preset.activity,
+            self._rhythm,
+            self._workspace(),
+            offsets,
+            minutes,
+            antennas,
+        )
+        users = np.repeat(np.arange(first + 1, last + 1, dtype=np.int32), counts)
+        columns = [
+            pa.array(users),
+            pa.array(self._clock.utc(minutes * 60)).cast(SCHEMA.field("timestamp").type),
+            pa.array(self._lat[antennas]),
+            pa.array(self._lon[antennas]),
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+
+    def _workspace(self) -> Workspace:
+        """Return working memory for one person; every block has its own (they run in parallel)."""
+        days = self._preset.days
+        return Workspace(
+            new_person_state(days),
+            np.empty(self._preset.activity.most + 1),
+            np.empty(days * DAY, np.bool_),
+        )
+
+
+@kernel
+def _count(seed: int, first: int, mu: float, activity: Activity, counts: Ints) -> None:
+    """Draw the number of samples of each person from `first` on."""
+    rng = np.empty(1, np.uint64)
+    for index in range(counts.size):
+        seed_stream(rng, seed, first + index, COUNTING)
+        counts[index] = count_samples(rng, mu, activity)
+
+
+@kernel
+def _observe(
+    key: tuple[int, int, int],
+    sites: Sites,
+    habits: Habits,
+    activity: Activity,
+    rhythm: Floats,
+    workspace: Workspace,
+    offsets: Ints,
+    minutes: Ints,
+    antennas: Ints,
+) -> None:
+    """Write the minute and the antenna of every sample of a block of people.
+
+    Parameters
+    ----------
+    key
+        The seed, the first person's number, and the first day's weekday.
+    sites, habits, activity, rhythm
+        Where people live, and how.
+    workspace
+        Working memory for one person.
+    offsets
+        Where each person's samples begin in `minutes` and `antennas`.
+    """
+    seed, first, weekday = key
+    state, gaps, taken = workspace
+    for index in range(offsets.size - 1):
+        begin, end = offsets[index], offsets[index + 1]
+        seed_stream(state.rng, seed, first + index, CALLING)
+        place_samples(state.rng, rhythm, activity, gaps[: end - begin + 1], taken)
+        seed_stream(state.rng, seed, first + index, LIVING)
+        simulate_days(state, sites, habits, taken.size // DAY, weekday)
+        seed_stream(state.rng, seed, first + index, SERVING)
+        _write_antennas(state, sites, taken, minutes[begin:end], antennas[begin:end])
+
+
+@kernel_private
+def _write_antennas(
+    state: PersonState, sites: Sites, taken: NDArray[np.bool_], minutes: Ints, antennas: Ints
+) -> None:
+    """Write the antenna of each minute that has a sample."""
+    row, stay = 0, 0
+    for minute in range(taken.size):
+        if not taken[minute]:
+            continue
+        while state.stays[stay, LEAVE] <= minute:
+            stay += 1
+        minutes[row] = minute
+        if minute >= state.stays[stay, ARRIVE]:
+            antennas[row] = _serving_antenna(state, sites, state.stays[stay, PLACE])
+        else:
+            antennas[row] = _antenna_on_the_way(state, sites, stay, minute)
+        row += 1
+
+
+@kernel_private
+def _serving_antenna(state: PersonState, sites: Sites, place: int) -> int:
+    """Return the antenna that serves a person who stays at one: mostly it, else one close by."""
+    if uniform(state.rng) >= HAND_OVER:
+        return place
+    other = sites.near[place, int(uniform(state.rng) * sites.near.shape[1])]
+    near_enough = math.exp(-distance(sites, place, other) / HAND_OVER_SCALE)
+    return other if uniform(state.rng) < near_enough else place
+
+
+@kernel_private
+def _antenna_on_the_way(state: PersonState, sites: Sites, stay: int, minute: int) -> int:
+    """Return the antenna nearest to a person between a stay and the one before it."""
+    left, arrives = state.stays[stay - 1, LEAVE], state.stays[stay, ARRIVE]
+    origin, target = state.stays[stay - 1, PLACE], state.stays[stay, PLACE]
+    part = (minute - left) / (arrives - left)
+    x = sites.at[origin, 0] + part * (sites.at[target, 0] - sites.at[origin, 0])
+    y = sites.at[origin, 1] + part * (sites.at[target, 1] - sites.at[origin, 1])
+    return nearest(sites.at, x, y)
+
 
 def weekly_rhythm(days: int, weekday: int) -> Floats:
-    """Give the running sum of activity over all hours, from 0 to 1.
+    """Return the running sum of activity over all hours, from 0 to 1.
 
     Examples
     --------
@@ -69,7 +264,7 @@ def weekly_rhythm(days: int, weekday: int) -> Floats:
 
 
 def log_median(activity: Activity, hours: float) -> float:
-    """Give the mu of the log-normal whose part between `least` and `most` has the right mean.
+    """Return the mu of the log-normal whose part between `least` and `most` has the right mean.
 
     Examples
     --------
@@ -80,15 +275,15 @@ def log_median(activity: Activity, hours: float) -> float:
     low, high = 0.0, math.log(activity.most)
     for _ in range(100):
         middle = (low + high) / 2
-        if _cut_mean(middle, activity) < activity.rate * hours:
+        if _truncated_mean(middle, activity) < activity.rate * hours:
             low = middle
         else:
             high = middle
     return (low + high) / 2
 
 
-def _cut_mean(mu: float, activity: Activity) -> float:
-    """Give the mean of a log-normal cut off at both ends."""
+def _truncated_mean(mu: float, activity: Activity) -> float:
+    """Return the mean of a log-normal cut off at both ends."""
     cdf = NormalDist().cdf
     sigma = activity.sigma
     low = (math.log(activity.least) - mu) / sigma
@@ -99,26 +294,11 @@ def _cut_mean(mu: float, activity: Activity) -> float:
 
 @kernel_private
 def count_samples(rng: Words, mu: float, activity: Activity) -> int:
-    """Draw how many samples a person has."""
+    """Draw the number of samples of a person."""
     while True:
         count = int(math.exp(mu + activity.sigma * normal(rng)) + 0.5)
         if activity.least <= count <= activity.most:
             return count
-
-
-@kernel_private
-def _take(taken: NDArray[np.bool_], minute: int) -> None:
-    """Take a minute, or the next one that is free."""
-    while taken[minute]:
-        minute = (minute + 1) % taken.size
-    taken[minute] = True
-
-
-@kernel_private
-def _minute(rhythm: Floats, share: float, hour: int) -> int:
-    """Give the minute by which `share` of all activity is over; it lies in the given hour."""
-    part = (share - rhythm[hour]) / (rhythm[hour + 1] - rhythm[hour])
-    return hour * HOUR + min(int(part * HOUR), HOUR - 1)
 
 
 @kernel_private
@@ -136,9 +316,9 @@ def place_samples(
     activity
         Whether she must be seen every day.
     gaps
-        Scratch space; one gap before, between and after the samples.
+        Working memory; one gap before, between and after the samples.
     taken
-        All minutes; none taken beforehand.
+        Whether there is a sample, for each minute; filled in.
     """
     taken[:] = False
     total = 0.0
@@ -152,7 +332,7 @@ def place_samples(
         share += gaps[index] / total
         while hour < rhythm.size - 2 and rhythm[hour + 1] <= share:
             hour += 1
-        _take(taken, (_minute(rhythm, share, hour) + shift) % taken.size)
+        _mark_free_minute(taken, (_minute(rhythm, share, hour) + shift) % taken.size)
     if activity.every_day:
         _fill_days(rng, rhythm, taken)
 
@@ -186,177 +366,16 @@ def _fill_days(rng: Words, rhythm: Floats, taken: NDArray[np.bool_]) -> None:
         counts[day] = 1
 
 
-COUNTING, LIVING, CALLING, SERVING = 0, 1, 2, 3  # purposes of a person's random streams
-HAND_OVER = 0.25  # share of samples for which a neighbouring antenna is tried
-HAND_OVER_SCALE = 1_200.0  # metres at which one such try in e succeeds
-
-SCHEMA = pa.schema(
-    [
-        pa.field("user", pa.int32(), nullable=False),
-        pa.field("timestamp", pa.timestamp("ms", tz="UTC"), nullable=False),
-        pa.field("lat", pa.float64(), nullable=False),
-        pa.field("lon", pa.float64(), nullable=False),
-    ]
-)
-
-
-class Scratch(NamedTuple):
-    """Room for one person at a time."""
-
-    life: Life
-    gaps: Floats
-    taken: NDArray[np.bool_]
-    """Each minute: is there a sample?"""
-
-
-class Phones:
-    """The subscribers of an operator.
-
-    Parameters
-    ----------
-    preset
-        What to imitate.
-    users
-        How many people live there.
-    seed
-        Where all chance comes from.
-    """
-
-    schema = SCHEMA
-
-    def __init__(self, preset: Preset, users: int, seed: int) -> None:
-        rng = np.random.Generator(np.random.PCG64(seed))
-        land = scaled(preset.land, users / preset.users)
-        self._sites = lay_out(land, rng)
-        published = blurred(self._sites, rng) if land.blurred else self._sites.at
-        self._lat, self._lon = Globe(preset).degrees(published[:, 0], published[:, 1])
-        self._preset = preset
-        self._seed = seed
-        self._clock = Clock.of(preset)
-        self._rhythm = weekly_rhythm(preset.days, self._clock.weekday)
-        self._mu = log_median(preset.activity, 24.0 * preset.days)
-
-    def places(self) -> pa.Table:
-        """Give the antennas and their published positions."""
-        ids = np.arange(1, self._lat.size + 1, dtype=np.int32)
-        return pa.table({"id": ids, "lat": self._lat, "lon": self._lon})
-
-    def batch(self, first: int, last: int) -> pa.RecordBatch:
-        """Make people `first` to `last`, counted from 0 and without the last."""
-        preset = self._preset
-        counts = np.empty(last - first, np.int64)
-        _count(self._seed, first, self._mu, preset.activity, counts)
-        offsets = np.concatenate([[0], np.cumsum(counts)])
-        minutes, antennas = np.empty((2, offsets[-1]), np.int64)
-        _observe(
-            (self._seed, first, self._clock.weekday),
-            self._sites,
-            preset.habits,
-            preset.activity,
-            self._rhythm,
-            self._scratch(),
-            offsets,
-            minutes,
-            antennas,
-        )
-        users = np.repeat(np.arange(first + 1, last + 1, dtype=np.int32), counts)
-        columns = [
-            pa.array(users),
-            pa.array(self._clock.utc(minutes * 60)).cast(SCHEMA.field("timestamp").type),
-            pa.array(self._lat[antennas]),
-            pa.array(self._lon[antennas]),
-        ]
-        return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
-
-    def _scratch(self) -> Scratch:
-        """Make room for one person; every block has its own, for blocks run side by side."""
-        days = self._preset.days
-        return Scratch(
-            new_life(days), np.empty(self._preset.activity.most + 1), np.empty(days * DAY, np.bool_)
-        )
-
-
-@kernel
-def _count(seed: int, first: int, mu: float, activity: Activity, counts: Ints) -> None:
-    """Draw the number of samples of each person from `first` on."""
-    rng = np.empty(1, np.uint64)
-    for index in range(counts.size):
-        start(rng, seed, first + index, COUNTING)
-        counts[index] = count_samples(rng, mu, activity)
+@kernel_private
+def _mark_free_minute(taken: NDArray[np.bool_], minute: int) -> None:
+    """Mark a minute, or the next one that has no sample yet."""
+    while taken[minute]:
+        minute = (minute + 1) % taken.size
+    taken[minute] = True
 
 
 @kernel_private
-def _served_by(life: Life, sites: Sites, place: int) -> int:
-    """Give the antenna that serves somebody who stays at one: mostly it, else one close by."""
-    if uniform(life.rng) >= HAND_OVER:
-        return place
-    other = sites.near[place, int(uniform(life.rng) * sites.near.shape[1])]
-    near_enough = math.exp(-distance(sites, place, other) / HAND_OVER_SCALE)
-    return other if uniform(life.rng) < near_enough else place
-
-
-@kernel_private
-def _on_the_way(life: Life, sites: Sites, stay: int, minute: int) -> int:
-    """Give the antenna nearest to somebody between a stay and the one before it."""
-    left, arrives = life.stays[stay - 1, LEAVE], life.stays[stay, ARRIVE]
-    origin, target = life.stays[stay - 1, PLACE], life.stays[stay, PLACE]
-    part = (minute - left) / (arrives - left)
-    x = sites.at[origin, 0] + part * (sites.at[target, 0] - sites.at[origin, 0])
-    y = sites.at[origin, 1] + part * (sites.at[target, 1] - sites.at[origin, 1])
-    return nearest(sites.at, x, y)
-
-
-@kernel_private
-def _follow(
-    life: Life, sites: Sites, taken: NDArray[np.bool_], minutes: Ints, antennas: Ints
-) -> None:
-    """Write down the antenna of each minute that is taken."""
-    row, stay = 0, 0
-    for minute in range(taken.size):
-        if not taken[minute]:
-            continue
-        while life.stays[stay, LEAVE] <= minute:
-            stay += 1
-        minutes[row] = minute
-        if minute >= life.stays[stay, ARRIVE]:
-            antennas[row] = _served_by(life, sites, life.stays[stay, PLACE])
-        else:
-            antennas[row] = _on_the_way(life, sites, stay, minute)
-        row += 1
-
-
-@kernel
-def _observe(
-    key: tuple[int, int, int],
-    sites: Sites,
-    habits: Habits,
-    activity: Activity,
-    rhythm: Floats,
-    scratch: Scratch,
-    offsets: Ints,
-    minutes: Ints,
-    antennas: Ints,
-) -> None:
-    """Write the minute and the antenna of every sample of a block of people.
-
-    Parameters
-    ----------
-    key
-        The seed, the first person's number, and the first day's weekday.
-    sites, habits, activity, rhythm
-        Where people live, and how.
-    scratch
-        Room for one person.
-    offsets
-        Where each person's samples begin in `minutes` and `antennas`.
-    """
-    seed, first, weekday = key
-    life, gaps, taken = scratch
-    for index in range(offsets.size - 1):
-        begin, end = offsets[index], offsets[index + 1]
-        start(life.rng, seed, first + index, CALLING)
-        place_samples(life.rng, rhythm, activity, gaps[: end - begin + 1], taken)
-        start(life.rng, seed, first + index, LIVING)
-        live(life, sites, habits, taken.size // DAY, weekday)
-        start(life.rng, seed, first + index, SERVING)
-        _follow(life, sites, taken, minutes[begin:end], antennas[begin:end])
+def _minute(rhythm: Floats, share: float, hour: int) -> int:
+    """Return the minute by which `share` of all activity is over; it lies in the given hour."""
+    part = (share - rhythm[hour]) / (rhythm[hour + 1] - rhythm[hour])
+    return hour * HOUR + min(int(part * HOUR), HOUR - 1)

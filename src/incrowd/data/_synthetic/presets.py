@@ -1,37 +1,47 @@
-"""The datasets that can be made, by name.
+"""The datasets that can be made, by name, and what a preset consists of.
+
+A `Preset` holds numbers: the land (`Land`), how people move (`Habits`), how often they are seen
+(`Activity`), where and when. Lengths are metres and times minutes unless a name says otherwise.
 
 The figures come from the papers where they give them (people, antennas, area, rates, days); the
-others were fitted so that the results match what the papers report. ``docs/synthetic.md`` tells
+others were fitted so that the results match what the papers report. ``docs/synthetic.md`` says
 which is which.
 
-What a preset is made of: the land, the habits of its people, and how they are observed.
-
-Numbers only; `presets` fills them in. Lengths are metres and times minutes unless a name says
-otherwise.
+People live by the local clock; datasets are in UTC. `Clock` converts. When summer time begins, the
+clock skips an hour: what the model puts there never happened, and `Clock.exists` says so.
 """
 
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd._numba import Ints
 from incrowd.errors import ArgumentError
 
 __all__ = [
     "DAY",
     "PRESETS",
     "Activity",
+    "Clock",
     "Guests",
     "Habits",
     "Land",
     "Preset",
-    "find",
+    "find_preset",
 ]
 
 
 DAY = 1_440
 """Minutes."""
+_HOUR = 3_600
+"""Seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +60,10 @@ class Land:
     rural: float = 0.0
     """The share of sites outside the cities."""
     peak: float
-    """Sites a square kilometre in the middle of a city."""
+    """Sites per square kilometre in the middle of a city."""
     pitch: float = 400.0
     """No two sites share a square of this side, and they stand 160 m apart at least."""
-    blurred: bool = False
+    perturbed: bool = False
     """Whether a site is published as a random point of its Voronoi cell."""
 
 
@@ -75,13 +85,13 @@ class Habits(NamedTuple):
     spread: float
     """Sigma of the log-normal factor by which people go out more, and farther, than others."""
     trips: float
-    """Chance a day to leave for some days in another place."""
+    """Chance per day to leave for some days in another place."""
     trip_days: float
     """Mean length of such a trip, in days."""
     trip_scale: float
-    """The distance at which a destination has half its pull."""
+    """The distance at which a destination has half its attraction."""
     shared_work: bool = False
-    """Whether places of work are drawn by their pull alone, wherever people live."""
+    """Whether places of work are drawn by their attraction alone, wherever people live."""
 
 
 class Activity(NamedTuple):
@@ -92,9 +102,9 @@ class Activity(NamedTuple):
     """
 
     rate: float
-    """Mean samples (of cars: trips) a person-hour."""
+    """Mean samples (of cars: trips) per person-hour."""
     sigma: float
-    """Sigma of the log-normal number of samples a person."""
+    """Sigma of the log-normal number of samples per person."""
     least: int
     """The fewest samples of a person over the whole time."""
     most: int
@@ -126,7 +136,7 @@ class Preset:
     kind: str
     """How people are observed: phones, cars or sensors."""
     users: int
-    """People when no other number is asked for."""
+    """The number of people unless another is given."""
     latitude: float
     longitude: float
     timezone: str
@@ -143,7 +153,49 @@ class Preset:
     block: int
     """People made at a time."""
     most: int = 50_000_000
-    """The most people that can be asked for; their land must fit on the Earth, and in memory."""
+    """The largest number of people; their land must fit on the Earth, and in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The local clock of a preset.
+
+    Attributes
+    ----------
+    hours
+        Seconds since 1970 in UTC of the beginning of every local hour.
+    real
+        Whether the local clock ever shows that hour.
+    weekday
+        Of the first day; Monday is 0.
+    """
+
+    hours: Ints
+    real: NDArray[np.bool_]
+    weekday: int
+
+    @classmethod
+    def of(cls, preset: Preset) -> "Clock":
+        """Return the clock of a preset: its time zone's rules for all hours, and two days more."""
+        zone = ZoneInfo(preset.timezone)
+        midnight = datetime.fromisoformat(preset.start)
+        local = [midnight + timedelta(hours=hour) for hour in range(24 * (preset.days + 2))]
+        moments = [hour.replace(tzinfo=zone).astimezone(UTC) for hour in local]
+        real = [
+            moment.astimezone(zone).replace(tzinfo=None) == hour
+            for moment, hour in zip(moments, local, strict=True)
+        ]
+        hours = np.array([int(moment.timestamp()) for moment in moments])
+        return cls(hours, np.array(real), midnight.weekday())
+
+    def exists(self, seconds: Ints) -> NDArray[np.bool_]:
+        """Return which local seconds the clock showed."""
+        return self.real[seconds // _HOUR]
+
+    def utc(self, seconds: Ints) -> NDArray[np.datetime64]:
+        """Return local seconds since the first midnight as times in UTC."""
+        moments = self.hours[seconds // _HOUR] + seconds % _HOUR
+        return (moments * 1_000).astype("datetime64[ms]")
 
 
 _CIV = Preset(
@@ -199,7 +251,7 @@ _SEN = Preset(
         primacy=0.5,
         rural=0.3,
         peak=3.0,
-        blurred=True,
+        perturbed=True,
     ),
     habits=Habits(
         jump=780.0,
@@ -332,8 +384,8 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
 """Every preset by its name."""
 
 
-def find(name: str) -> Preset:
-    """Give the preset of a name.
+def find_preset(name: str) -> Preset:
+    """Return the preset of a name.
 
     Parameters
     ----------
@@ -347,11 +399,11 @@ def find(name: str) -> Preset:
 
     Examples
     --------
-    >>> find("civ").users
+    >>> find_preset("civ").users
     82728
     """
     if name in PRESETS:
         return PRESETS[name]
     close = difflib.get_close_matches(str(name), PRESETS, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    raise ArgumentError(f"there is no preset {name!r}; {hint}The presets are {', '.join(PRESETS)}")
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise ArgumentError(f"unknown preset {name!r}.{hint} The presets are {', '.join(PRESETS)}")

@@ -173,6 +173,7 @@ def utility(
         raise ArgumentError("the data before and after must lie on one grid, with one clock")
     number, fewest = cores(threads), max(int(least), int(after.crowd.min()))
     stages = Stages(progress, STEPS, parts=1)
+    stages.advance(0)
     points = []
     for data in (before, after):
         points.append(centres_of(data, tz, number))

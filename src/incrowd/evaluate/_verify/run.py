@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd._progress import Stages
 from incrowd.data._frame import Frame
 from incrowd.data._manifest import Manifest, read_manifest
 from incrowd.data._trajectories import Trajectories
@@ -146,7 +147,8 @@ def verify(
     if not isinstance(manifest.settings, dict):
         raise UnreadableError("the manifest is damaged: its settings have no names")
     k = guarantee.read_k(manifest) if k is None else k
-    steps = _Steps(progress, 1 + (original is not None) + 2 * (table is not None))
+    stages = 1 + (original is not None) + 2 * (table is not None)
+    steps = Stages(progress, stages, parts=BLOCKS).advance
     try:
         published = _load(folder, manifest, steps)
     except (IncrowdError, OverflowError) as error:
@@ -176,7 +178,7 @@ def _compared(
     manifest: Manifest,
     guarantee: Guarantee,
     k: int | None,
-    steps: "_Steps",
+    steps: Callable[[float], None],
     how: dict[str, Any],
 ) -> dict[str, Check]:
     """Make the checks that need the original, and those that need the private record as well."""
@@ -200,19 +202,7 @@ def _compared(
     }
 
 
-class _Steps:
-    """Count what is done; every stage is `BLOCKS` steps."""
-
-    def __init__(self, progress: Callable[..., None] | None, stages: int) -> None:
-        self._progress, self._all, self._done = progress, stages * BLOCKS, 0.0
-
-    def __call__(self, steps: float) -> None:
-        self._done = min(self._done + steps, self._all)
-        if self._progress is not None:
-            self._progress(int(self._done), self._all)
-
-
-def _load(folder: Path, manifest: Manifest, steps: _Steps) -> Published:
+def _load(folder: Path, manifest: Manifest, steps: Callable[[float], None]) -> Published:
     """Read the rows on the grid that the manifest names."""
     grid, sizes = manifest.frame, manifest.sizes
     if not isinstance(grid, dict) or not isinstance(sizes, dict):
