@@ -158,7 +158,7 @@ class TestAnonymize:
     def test_a_large_k_is_noted(self, anonymize):
         status, _, err = anonymize("--k", 1001)
         assert status == 2
-        assert err.startswith("note: k = 1,001 is large")
+        assert err.startswith("note: --k = 1,001 is large")
 
 
 class TestHelp:

@@ -257,7 +257,7 @@ class TestGeneralise:
         assert (person.x0[0], person.x1[0]) == (3, 6)
 
     def test_refuses_nothing_at_all(self):
-        with pytest.raises(ArgumentError, match="metres, or minutes, or both"):
+        with pytest.raises(ArgumentError, match="needs metres, minutes or both"):
             Generalise()
 
     @pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, "x"])
