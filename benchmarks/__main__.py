@@ -7,6 +7,7 @@ import sys
 
 from benchmarks import (
     accuracy,
+    compiling,
     corners,
     glove,
     learning,
@@ -22,6 +23,7 @@ from benchmarks import (
 
 ALL = {
     "startup": startup.main,
+    "compiling": compiling.main,
     "synth": synth.main,
     "reading": reading.main,
     "glove": glove.main,

@@ -19,7 +19,7 @@ class Run:
     seconds: float
     gigabytes: float
     output: str
-    cpu: float
+    cpu: float = 0.0
     """Processor time of all its threads, in user and system mode."""
 
 

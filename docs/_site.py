@@ -13,6 +13,7 @@ a link, or the heading that it points at, is not there.
 import importlib
 import inspect
 import logging
+import re
 import textwrap
 import zlib
 from collections.abc import Iterator
@@ -40,8 +41,10 @@ TEXTS = {
 }
 FOLDED = "Reading"
 """Groups of options whose name begins so are folded: most commands share them."""
-MANY = 12
-"""More commands than that are nearly all."""
+SHARED = (
+    "`incrowd COMMAND --help` shows the same in a terminal. [The command line](../command-line.md) "
+    "has what all commands share: exit status, options, old spellings."
+)
 
 log = logging.getLogger("mkdocs.hooks.incrowd")
 
@@ -162,7 +165,12 @@ def _undocumented(thing: Any, path: str) -> Iterator[str]:
             continue
         inner = getattr(member, "__func__", getattr(member, "fget", member))
         documented = inspect.isfunction(inner) and inner.__module__.startswith("incrowd")
-        if documented and not inner.__doc__:
+        told = rf"^\s*(\w+, )*{name}(, \w+)*$"  # among the attributes that the class describes
+        if (
+            documented
+            and not inner.__doc__
+            and not re.search(told, thing.__doc__ or "", re.MULTILINE)
+        ):
             yield f"{path}.{name}"
 
 
@@ -181,38 +189,13 @@ def commands() -> dict[str, Any]:
 def command_pages() -> Iterator[tuple[str, str]]:
     """Give a page for each command, from what its ``--help`` is made of."""
     every = commands()
-    contents = ["# Commands", "", "`incrowd COMMAND --help` shows the same in a terminal.", ""]
+    contents = ["# Commands", "", SHARED, ""]
     contents += ["| command | |", "|---|---|"]
     for name, command in every.items():
         summary = command.help.split("\n\n")[0].replace("\n", " ")
         contents.append(f"| [`incrowd {name}`]({name}.md) | {summary} |")
         yield f"commands/{name}.md", _command_page(name, command)
-    from incrowd import cli
-
-    status = inspect.getdoc(cli).split("Exit status", 1)[1].strip(" :.\n")
-    contents += ["", "## Exit status", "", "```text", status, "```"]
-    yield "commands/index.md", "\n".join([*contents, *_old_spellings()])
-
-
-def _old_spellings() -> list[str]:
-    """Give the options that were renamed: the old spelling goes on working for now."""
-    from incrowd.cli._renamed import RENAMED
-
-    commands_of: dict[tuple[str, str], list[str]] = {}
-    for name, options in RENAMED.items():
-        for option in options.items():
-            commands_of.setdefault(option, []).append(name)
-    lines = [
-        "",
-        "## Old spellings",
-        "",
-        "They go on working for now, and say what to write instead.",
-    ]
-    lines += ["", "| old | write | in |", "|---|---|---|"]
-    for (old, new), names in sorted(commands_of.items()):
-        where = "all that read data" if len(names) > MANY else ", ".join(names)
-        lines.append(f"| `{old}` | `{new}` | {where} |")
-    return lines
+    yield "commands/index.md", "\n".join(contents)
 
 
 def _command_page(name: str, command: Any) -> str:

@@ -28,32 +28,38 @@ def main() -> int:
     for (k,), of_k in gaps:
         print(f"  k = {k}: {of_k['k_gap'].median():.3f}")
 
-    mechanisms = {
-        "nothing": None,
-        "GLOVE, k = 2": lambda: incrowd.glove(data, k=2),
-        "GLOVE, k = 5": lambda: incrowd.glove(data, k=5),
-        "cloaking, 6 hours": lambda: incrowd.Cloak(minutes=360).protect(data),
-        "grid of 2 km and 2 h": lambda: incrowd.Generalise(metres=2000, minutes=120).protect(data),
-        "filtering, 3 people": lambda: incrowd.Filter(at_most=3).protect(data),
-        "Geo-I, 0.004 per metre": lambda: incrowd.GeoI(epsilon=0.004).protect(data),
-    }
-    rows = []
-    for name, protect in mechanisms.items():
-        print(f"... {name}", file=sys.stderr)
-        rows.append({"mechanism": name, **measured(data, protect() if protect else None)})
+    mechanisms = [
+        incrowd.Glove(k=2),
+        incrowd.Glove(k=5),
+        incrowd.Cloak(minutes=360),
+        incrowd.Generalise(metres=2000, minutes=120),
+        incrowd.Filter(at_most=3),
+        incrowd.GeoI(epsilon=0.004),
+    ]
+    rows = [{"mechanism": "nothing", **measured(data, None)}]
+    for mechanism in mechanisms:
+        print(f"... {mechanism}", file=sys.stderr)
+        rows.append({"mechanism": named(mechanism), **measured(data, mechanism.protect(data))})
     with pl.Config(
         tbl_rows=-1, tbl_cols=-1, tbl_width_chars=120, tbl_hide_dataframe_shape=True,
         tbl_hide_column_data_types=True, tbl_formatting="MARKDOWN", float_precision=2,
     ):  # fmt: skip
         print(pl.DataFrame(rows))
     print("unique: four random places and hours are one record's alone; at risk: share of people")
-    print("whom four visits, chosen to hurt, give away; km, h: half of published samples up to.")
+    print("whom four visits, chosen to hurt, give away; km, h: half of published samples up to;")
+    print("lost: samples that no published box holds.")
     return 0
 
 
-def measured(
-    data: incrowd.Trajectories, made: "incrowd.Protected | incrowd.Release | None"
-) -> dict:
+def named(mechanism: incrowd.Mechanism) -> str:
+    """Name a mechanism with those of its settings that are numbers."""
+    numbers = {
+        name: value for name, value in mechanism.settings.items() if isinstance(value, int | float)
+    }
+    return " ".join([type(mechanism).__name__, *(f"{name}={numbers[name]:g}" for name in numbers)])
+
+
+def measured(data: incrowd.Trajectories, made: "incrowd.ProtectionResult | None") -> dict:
     """Measure what is hidden and what is left; of the data as it is, if nothing was made."""
     after = data if made is None else made.trajectories
     hour = 3600 // data.frame.slot

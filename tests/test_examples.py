@@ -90,7 +90,7 @@ def test_compare_mechanisms(tmp_path):
         for line in done.stdout.splitlines()
         if line.startswith("| ") and (cells := line.strip("|").split("|"))
     }
-    unique, at_risk = map(float, rows["GLOVE, k = 2"][:2])
+    unique, at_risk = map(float, rows["Glove k=2"][:2])
     assert (unique, at_risk) == (0, 0)
     assert float(rows["nothing"][0]) > 0.5
-    assert float(rows["cloaking, 6 hours"][1]) > 0.5
+    assert float(rows["Cloak minutes=360"][1]) > 0.5

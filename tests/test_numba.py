@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from incrowd import _kernel_cache as cache
-from incrowd._numba import is_cached, kernel
+from incrowd._numba import is_cached, kernel, kernel_nogc, kernel_private
 
 CONSTANTS = "STEP = 1\n"
 INNER = """
@@ -359,6 +359,63 @@ class TestTidying:
         os.utime(file.parent, (then, then))
         package().outer(1)
         assert time.time() - file.parent.stat().st_mtime < 60
+
+
+class TestPrivateKernels:
+    """They are parts of the kernels that call them, and computed there as they would be alone."""
+
+    def test_are_told_apart(self):
+        @kernel_private
+        def one(x):
+            return x + 1
+
+        @kernel_private
+        def two(x):
+            return one(x) * 10
+
+        @kernel_nogc
+        def three(values, i):
+            return two(values[i]) + one(values[i])
+
+        @kernel
+        def whole(values):
+            return three(values, 0), two(values[1]), one(values[2])
+
+        assert whole(np.array([1, 2, 3])) == (22, 30, 4)
+        assert whole(np.array([1.5, 2, 3])) == (27.5, 30.0, 4.0)
+
+    def test_make_arrays_and_give_them_back(self):
+        @kernel_private
+        def row(size):
+            return np.arange(size) * 0.1
+
+        @kernel
+        def whole(size):
+            kept = row(size)
+            for _ in range(100):
+                kept = np.sort(row(size) + kept)
+            return kept
+
+        expected = np.arange(5) * 0.1
+        for _ in range(100):
+            expected = np.sort(np.arange(5) * 0.1 + expected)
+        assert np.array_equal(whole(5), expected)
+
+    def test_raise_errors_with_what_they_know(self):
+        @kernel_private
+        def part(x):
+            if x < 0:
+                raise ValueError("negative", x)
+            return x
+
+        @kernel
+        def whole(x):
+            return part(x)
+
+        assert whole(3) == 3
+        with pytest.raises(ValueError, match="negative") as error:
+            whole(-3)
+        assert error.value.args == ("negative", -3)
 
 
 def test_every_kernel_of_incrowd_has_a_hash_of_its_own():

@@ -38,6 +38,10 @@ Words = NDArray[np.uint64]
 ZERO: Any = np.int64(0)
 ONE: Any = np.int64(1)
 """Numbers to hand on: for a number that is written out, kernels would be compiled once more."""
+_PUBLIC: dict[str, Any] = {
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,  # only a kernel that is handed to another one needs that
+}
 _BARE: dict[str, Any] = {
     "error_model": "numpy",
     "no_cpython_wrapper": True,
@@ -49,7 +53,7 @@ Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 def kernel(function: Kernel) -> Kernel:
     """Compile a kernel that Python calls; to the type checker it stays the function it was."""
-    compiled: Any = njit(nogil=True, error_model="numpy")(function)
+    compiled: Any = njit(nogil=True, **_PUBLIC)(function)
     compiled._cache = KernelCache(compiled)  # noqa: SLF001 - numba has no other way to say where
     return cast("Kernel", compiled)
 

@@ -176,7 +176,7 @@ class TestWrongUse:
             (["--tolerance", "2"], "tolerance must be from 0 to 1, not 2"),
             (
                 ["--relative", "--attack", "frequency,home_work"],
-                "frequency: relative needs a tolerance; set one",
+                "frequency: relative needs a tolerance",
             ),
             (["--targets", "eve"], "--targets: person 'eve' is not in the data"),
             (["--targets", "ann,eve,joe"], "'eve' is not in the data, nor 1 of the others given"),

@@ -147,7 +147,7 @@ class TestWarnFirstCompile:
     def test_tells_of_the_compiler_only_when_it_runs(self, capsys, monkeypatch, kept):
         monkeypatch.setattr("incrowd._numba.is_cached", lambda _: kept)
         warn_first_compile()
-        assert ("compiled" in capsys.readouterr().err) is not kept
+        assert ("Compiling" in capsys.readouterr().err) is not kept
 
     def test_finds_what_is_kept(self):
         from incrowd._numba import is_cached, kernel

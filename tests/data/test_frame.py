@@ -61,7 +61,7 @@ class TestFrame:
 
     @pytest.mark.parametrize("slot", [0, -60])
     def test_refuses_a_slot_that_does_not_last(self, slot):
-        with pytest.raises(ArgumentError, match=f"the slot must be at least 1 s, not {slot}"):
+        with pytest.raises(ArgumentError, match=f"slot must be at least 1 second, not {slot}"):
             Frame(slot=slot)
 
     def test_refuses_an_origin_between_seconds(self):
@@ -83,7 +83,7 @@ class TestCheckCrs:
 
     @pytest.mark.parametrize("crs", ["EPSG:0", "Lambert", ""])
     def test_refuses_what_nobody_knows(self, crs):
-        with pytest.raises(ArgumentError, match=f"unknown .*{crs!r}; name one like EPSG:2154"):
+        with pytest.raises(ArgumentError, match=f"unknown .*{crs!r}; give one such as EPSG:2154"):
             check_crs(crs)
 
     def test_refuses_degrees(self):

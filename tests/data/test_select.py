@@ -284,7 +284,7 @@ class TestEveryDay:
 class TestZone:
     @pytest.mark.parametrize("zone", ["Mars/Olympus", "", "../etc/passwd", None])
     def test_must_be_known(self, zone):
-        with pytest.raises(ArgumentError, match=r"unknown time zone .*; name one like"):
+        with pytest.raises(ArgumentError, match=r"unknown time zone .*; give one such as"):
             select(make(*seen(0)), zone=zone)
 
 

@@ -115,7 +115,7 @@ def warn_first_compile(
     home = importlib.import_module(f"incrowd.{module}")
     first = not is_cached(getattr(home, name))
     if first:
-        say(f"The kernels are compiled first, once on every machine; that takes about {takes}.")
+        say(f"Compiling what this command runs, once on this machine: about {takes} ...")
     return first
 
 

@@ -65,7 +65,7 @@ class TestRefuseFar:
         refuse_far(laea(48, 2), 100, at((50, 4)))
 
     def test_refuses_what_is_not(self):
-        with pytest.raises(PlaceError, match="it is another dataset's"):
+        with pytest.raises(PlaceError, match="that of another dataset"):
             refuse_far(laea(48, 2), 100, at((50, 4), (-33, 151)))
 
     def test_takes_any_other_plane(self):

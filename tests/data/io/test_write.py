@@ -2,6 +2,7 @@ import contextlib
 import gzip
 import itertools
 import re
+import sys
 
 import duckdb
 import numpy as np
@@ -14,7 +15,7 @@ import incrowd
 import strategies
 from incrowd import Frame, Trajectories
 from incrowd.data._frame import laea
-from incrowd.data._io import read, write
+from incrowd.data._io import write
 from incrowd.data._io.write import SUFFIXES, frame_of, kind_of, sidecar, table_file
 from incrowd.errors import ArgumentError, InputError, OutputError, PlaceError
 
@@ -50,12 +51,14 @@ def one_engine():
     connection = duckdb.connect(config={"threads": 1})
 
     @contextlib.contextmanager
-    def opened(*_):
+    def duckdb_connection(*_):
         with connection.cursor() as cursor:
             yield cursor
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(read, "opened", opened)
+        # The package names its function `read` as the module.
+        module = sys.modules["incrowd.data._io.read"]
+        patch.setattr(module, "duckdb_connection", duckdb_connection)
         yield
     connection.close()
 
@@ -101,7 +104,7 @@ class TestWrite:
             incrowd.write(Trajectories.from_boxes(sample().boxes()), tmp_path / "x.csv")
 
     def test_refuses_what_is_larger_than_a_cell(self, tmp_path):
-        with pytest.raises(ArgumentError, match="larger than a cell"):
+        with pytest.raises(ArgumentError, match="larger than one cell"):
             incrowd.write(sample(x1=[9, 9, 9]), tmp_path / "x.csv")
 
     def test_refuses_crowds(self, tmp_path):
@@ -153,7 +156,7 @@ class TestFrameOf:
         path = tmp_path / "x.csv"
         incrowd.write(sample(), path)
         path.write_text("user,time,lat,lon\nann,2012-03-05,-33.8,151.2\n")
-        with pytest.raises(PlaceError, match="another dataset's"):
+        with pytest.raises(PlaceError, match="that of another dataset"):
             incrowd.read(path)
 
     def test_is_not_used_when_another_grid_is_asked_for(self, tmp_path):

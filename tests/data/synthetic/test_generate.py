@@ -313,13 +313,13 @@ class TestArguments:
         ("options", "text"),
         [
             ({"users": 0}, "users must be .* from 1 to 50000000, not 0"),
-            ({"users": 50_000_001}, "users is 50000001"),
+            ({"users": 50_000_001}, "users must be .*, not 50000001"),
             ({"users": 2.5}, "users must be .*, not 2.5"),
             ({"users": True}, "users must be .*, not True"),
             ({"seed": -1}, "seed must be .* from 0 to .*, not -1"),
-            ({"seed": "x"}, "seed is 'x'"),
-            ({"block": 0}, "block is 0"),
-            ({"threads": 0}, "threads is 0"),
+            ({"seed": "x"}, "seed must be .*, not 'x'"),
+            ({"block": 0}, "block must be .*, not 0"),
+            ({"threads": 0}, "threads must be .*, not 0"),
         ],
     )
     def test_refused_at_once(self, options, text):
