@@ -35,7 +35,7 @@ def main() -> None:
     for what, module, make in CASES:
         name = make.partition("(")[0]
         run = python(CODE.format(module=module, name=name, make=make, path=path))
-        row(what, Run(float(run.output), run.gigabytes, ""), CLAIM)
+        row(what, Run(float(run.output), run.gigabytes, "", run.cpu), CLAIM)
 
 
 if __name__ == "__main__":
