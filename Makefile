@@ -4,13 +4,17 @@ BIN := .venv/bin
 READY := .venv/ready
 DOCS := .venv/docs
 
-.PHONY: demo test check format bench docs wheel lock clean
+.PHONY: demo test test-deep check format bench docs wheel lock clean
 
 demo: $(READY)
 	$(BIN)/incrowd demo
 
 test: $(READY)
 	$(BIN)/pytest
+
+# The same tests with four times as many random cases or more; before a release.
+test-deep: $(READY)
+	INCROWD_TESTS=deep $(BIN)/pytest
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -1,11 +1,19 @@
-"""Settings that every test shares."""
+"""Settings that every test shares: how many random cases are drawn.
+
+Two profiles. The everyday one draws every kind of case, fewer of each; ``make test-deep`` draws as
+many as `strategies.random_cases` is told, and is run before a release.
+"""
 
 import os
 
 from hypothesis import settings
 
-# Compiled kernels take seconds the first time, so no example has a deadline.
-settings.register_profile("default", deadline=None, max_examples=100)
-# On a server the same commit must give the same answer.
-settings.register_profile("ci", deadline=None, max_examples=100, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "default")
+from strategies import DEEP, few
+
+# Compiled kernels take seconds the first time, so no example has a deadline. On a server the same
+# commit must give the same answer; the deep profile looks for new cases everywhere.
+settings.register_profile(
+    "everyday", deadline=None, max_examples=few(100), derandomize="CI" in os.environ
+)
+settings.register_profile("deep", deadline=None, max_examples=100)
+settings.load_profile("deep" if DEEP else "everyday")

@@ -1,17 +1,33 @@
 """Random trajectories: few users, few cells and few slots, so that everything collides."""
 
 import datetime as dt
+import os
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from hypothesis import note
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 import naive
 from incrowd import Frame, Trajectories, Visits
 from incrowd.data._frame import laea
 from incrowd.measure._stretch.definition import Stretch
+
+DEEP = os.environ.get("INCROWD_TESTS") == "deep"
+"""Whether as many random cases are drawn as tests ask for, or fewer of them."""
+
+
+def few(number):
+    """Return how many of so many random cases the everyday profile draws."""
+    return min(number, max(25, number // 4))
+
+
+def random_cases(number, **more):
+    """Draw so many random cases in the deep profile, and fewer every day."""
+    return hypothesis_settings(max_examples=number if DEEP else few(number), **more)
+
 
 TEXT = st.text("ab\"',;é \U0001f600", min_size=1, max_size=3)
 WHOLE = st.integers(-(2**63), 2**63 - 1)

@@ -4,14 +4,14 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd
 import naive
 from incrowd.attack._attacks import Attack, Frequency, Location, Proportion, Visit
 from incrowd.errors import ArgumentError
-from strategies import as_visits, visited
+from strategies import as_visits, random_cases, visited
 
 
 def odd(kind=Attack, **attributes):
@@ -65,7 +65,7 @@ FIRST = {
 class TestFirst:
     @pytest.mark.parametrize("name", FIRST)
     @given(rows=visited(), first=st.integers(1, 4), k=st.integers(1, 5))
-    @settings(max_examples=300)
+    @random_cases(300)
     def test_of_the_most_visited_places_so_many_points_are_known(self, name, rows, first, k):
         kind, attributes, points_of = FIRST[name]
         found = crowds(rows, odd(kind, top_n=first, **attributes), k)
@@ -82,7 +82,7 @@ class TestCodes:
         "as_given", [list, np.int8, np.uint16, np.int32, np.int64], ids=lambda kind: kind.__name__
     )
     @given(rows=visited(), k=st.integers(1, 3))
-    @settings(max_examples=30)
+    @random_cases(30)
     def test_are_whole_numbers_of_any_kind(self, as_given, rows, k):
         def codes(_, visits):
             found = visits.place * 7 + visits.time % 7

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd
@@ -18,6 +18,7 @@ from incrowd.attack._resolve import named
 from incrowd.attack._risk import IndexedVisits, prepare
 from incrowd.data._visits import Vectors
 from incrowd.errors import ArgumentError
+from strategies import random_cases
 
 COUNTED = ["frequency", "home_work", "proportion", "probability"]
 MANY = 2**31 - 1
@@ -81,7 +82,7 @@ class TestLargeCounts:
         tolerance=st.sampled_from(TOLERANCES),
         relative=st.booleans(),
     )
-    @settings(max_examples=250)
+    @random_cases(250)
     def test_are_compared_exactly_or_refused(self, attack, people, k, tolerance, relative):
         how = {"tolerance": tolerance, "relative": relative}
         exact = Fraction(str(tolerance))
@@ -93,12 +94,12 @@ class TestLargeCounts:
         assert found == expected(people, attack, k, tolerance=exact, relative=relative)
 
     @given(people=lives(MANY // 5), attack=st.sampled_from(["frequency", "home_work"]))
-    @settings(max_examples=150)
+    @random_cases(150)
     def test_as_many_or_more(self, people, attack):
         assert crowds(people, attack, 2) == expected(people, attack, 2)
 
     @given(people=lives(10**6), k=st.integers(1, 3))
-    @settings(max_examples=150)
+    @random_cases(150)
     def test_with_a_tenth_millions_are_never_refused(self, people, k):
         for attack in ("proportion", "probability"):
             assert crowds(people, attack, k) == expected(people, attack, k)
@@ -147,7 +148,7 @@ class TestLargeCounts:
                 named(name, {"tolerance": 0.123456789})
 
     @given(people=lives(50_000), k=st.integers(1, 3))
-    @settings(max_examples=100)
+    @random_cases(100)
     def test_as_often_as_that_they_are_points(self, people, k):
         found = crowds(people, "location", k)
         for own, left in zip(people, found, strict=True):

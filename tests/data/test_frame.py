@@ -2,12 +2,13 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd import Frame
 from incrowd.data._frame import check_crs, laea
 from incrowd.errors import ArgumentError, InputError
+from strategies import random_cases
 
 ABIDJAN = Frame(crs=laea(5.35, -4.02))
 
@@ -111,7 +112,7 @@ class TestCells:
         back = frame.cells(*centres(frame, x, y))
         np.testing.assert_array_equal(back, (x, y))
 
-    @settings(max_examples=100)
+    @random_cases(100)
     @given(
         lat=st.floats(-90, 90),
         lon=st.floats(-180, 180),

@@ -5,13 +5,14 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import strategies
 from incrowd import Frame, Trajectories
 from incrowd.data._frame import laea
 from incrowd.data._parquet import KIND, metadata_of
 from incrowd.errors import InputError, OutputError, UnreadableError
+from strategies import random_cases
 
 COLUMNS = ("x0", "x1", "y0", "y1", "t0", "t1")
 
@@ -138,7 +139,7 @@ class TestFromArrow:
 
 
 class TestSave:
-    @settings(max_examples=50)
+    @random_cases(50)
     @given(data=strategies.trajectories(max_crowd=3))
     def test_load_gives_back_what_was_saved(self, data, tmp_path_factory):
         path = tmp_path_factory.getbasetemp() / "round.parquet"

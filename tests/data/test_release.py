@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
@@ -25,6 +25,7 @@ from incrowd.data._manifest import (
 )
 from incrowd.data._release import write_record, write_release
 from incrowd.errors import ArgumentError, OutputError, PlaceError, PrivacyWarning, UnreadableError
+from strategies import random_cases
 
 FRAME = Frame(laea(5, -4), cell=100, slot=60, origin=86400)
 SAID = {"method": "by hand", "settings": {"k": 2}, "losses": {"people": 0}}
@@ -97,7 +98,7 @@ class TestWriteRelease:
         lon, lat = FRAME.degrees([150], [50])
         assert (row["lon"], row["lat"]) == (round(lon[0], 6), round(lat[0], 6))
 
-    @settings(max_examples=40)
+    @random_cases(40)
     @given(
         data=strategies.trajectories(frame=FRAME, min_people=1, max_crowd=3),
         rows=st.integers(1, 20),

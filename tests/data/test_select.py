@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
@@ -14,6 +14,7 @@ from incrowd import Frame, Trajectories
 from incrowd.data._frame import laea
 from incrowd.data._select import find_zone, seconds_of, select
 from incrowd.errors import ArgumentError
+from strategies import random_cases
 
 DAY = 1440
 # Two days before clocks went forward in New York, on the antimeridian.
@@ -54,7 +55,7 @@ conditions = st.fixed_dictionaries(
 
 
 class TestSelect:
-    @settings(max_examples=300)
+    @random_cases(300)
     @given(
         data=strategies.trajectories(frame=FIJI, slots=40, max_crowd=2),
         how=conditions,

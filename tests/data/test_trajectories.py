@@ -2,13 +2,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import naive
 import strategies
 from incrowd import Frame, Trajectories
 from incrowd.data._frame import laea
 from incrowd.errors import ArgumentError, ColumnError, InputError
+from strategies import random_cases
 
 ROWS = {
     "user": ["ann", "bob", "ann", "cyd", "bob"],
@@ -83,7 +84,7 @@ class TestInit:
 
 
 class TestFromBoxes:
-    @settings(max_examples=300)
+    @random_cases(300)
     @given(rows=strategies.rows())
     def test_sorts_and_collapses_as_the_oracle_does(self, rows):
         data = Trajectories.from_boxes(strategies.table(rows))

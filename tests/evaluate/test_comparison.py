@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd
@@ -15,6 +15,7 @@ from incrowd.evaluate._comparison import (
     of_release,
     release_alone,
 )
+from strategies import random_cases
 
 CITY = incrowd.synthesize("city", users=30, seed=7)
 
@@ -84,7 +85,7 @@ class TestAsCells:
         high=st.integers(1, 7),
         left=st.integers(-3, 3),
     )
-    @settings(max_examples=200)
+    @random_cases(200)
     def test_cells_lie_in_those_of_a_coarser_grid(self, rows, wide, high, left):
         fine = boxes([(u, x, x + 1, y, y + 1, t, t + 1) for u, x, y, t in rows])
         coarse = boxes(

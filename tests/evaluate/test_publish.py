@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd
@@ -17,6 +17,7 @@ from incrowd.evaluate import _publish as module
 from incrowd.evaluate._publish import publish
 from incrowd.evaluate._verify.result import failed
 from incrowd.evaluate._verify.run import verify
+from strategies import random_cases
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 
@@ -307,7 +308,7 @@ class TestThreats:
 
 
 class TestWhateverGloveMakes:
-    @settings(max_examples=100)
+    @random_cases(100)
     @given(case=strategies.cases(st.one_of(strategies.collisions(max_crowd=1), strategies.grown())))
     def test_passes_its_verification(self, case, tmp_path_factory):
         data = Trajectories(case.data.columns, case.data.offsets, FRAME, people=case.data.people)

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from evaluate.makers import FRAME, Case, cell, trajectories
@@ -23,6 +23,7 @@ from incrowd.protect import _geo_indistinguishability as geo_indistinguishabilit
 from incrowd.protect._generalisation import Cloak, Generalise
 from incrowd.protect._geo_indistinguishability import GeoI
 from incrowd.protect._spatial_filtering import Filter
+from strategies import random_cases
 
 MECHANISMS = (Filter(3), Cloak(60), Cloak(None), Generalise(1000, 30), GeoI(0.004))
 BY_METHOD = pytest.mark.parametrize("mechanism", MECHANISMS, ids=str)
@@ -195,7 +196,7 @@ class TestPublish:
 
 
 class TestMergeIdentical:
-    @settings(max_examples=50)
+    @random_cases(50)
     @given(
         st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=3), min_size=1, max_size=8),
         st.lists(st.integers(1, 3), min_size=8, max_size=8),
@@ -280,7 +281,7 @@ class TestVerify:
         assert says in found["promise"].says
         assert not found.ok
 
-    @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @random_cases(20, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         st.sampled_from([0, 61, -90, 1_325_376_061]),
         st.lists(st.integers(0, 400), min_size=1, max_size=5),
@@ -294,7 +295,7 @@ class TestVerify:
         done, _ = published(data, Cloak(minutes), folder)
         assert done.verification["promise"].ok
 
-    @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @random_cases(20, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=4), min_size=2, max_size=6),
         st.integers(1, 3),

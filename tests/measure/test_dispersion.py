@@ -4,7 +4,7 @@ from statistics import NormalDist
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd
@@ -14,6 +14,7 @@ from incrowd.errors import ArgumentError, InputError
 from incrowd.measure import _dispersion as module
 from incrowd.measure._dispersion import COLUMNS
 from incrowd.measure._stretch.definition import Stretch
+from strategies import random_cases
 
 
 @st.composite
@@ -31,22 +32,22 @@ def expected(data, k, given):
 
 
 class TestDispersion:
-    @settings(max_examples=60)
+    @random_cases(60)
     @given(with_k(strategies.collisions()), strategies.settings())
     def test_is_that_of_the_papers(self, case, given):
         assert found(*case, given) == expected(*case, given)
 
-    @settings(max_examples=25)
+    @random_cases(25)
     @given(with_k(strategies.grown(copies=0.8)), strategies.settings())
     def test_is_that_of_the_papers_when_many_are_the_same(self, case, given):
         assert found(*case, given) == expected(*case, given)
 
-    @settings(max_examples=6)
+    @random_cases(6)
     @given(with_k(strategies.grown(lengths=(20, 130), most=2, rarely=3)), strategies.settings())
     def test_is_that_of_the_papers_for_long_ones(self, case, given):
         assert found(*case, given) == expected(*case, given)
 
-    @settings(max_examples=60)
+    @random_cases(60)
     @given(
         with_k(strategies.grown(original=True, lengths=(4, 8), max_crowd=1)),
         st.sampled_from([(2, 2, 1, 1), (1, 3, 1, 1), (4, 4, 2, 1), (200, 480, 1, 1)]),
@@ -55,13 +56,13 @@ class TestDispersion:
         given = naive.Settings(*given)
         assert found(*case, given) == expected(*case, given)
 
-    @settings(max_examples=25)
+    @random_cases(25)
     @given(with_k(strategies.collisions()), st.sampled_from([(1, 0), (0, 1), (5, 2)]))
     def test_is_that_of_the_papers_with_any_weights(self, case, weights):
         given = naive.Settings(4, 6, *weights)
         assert found(*case, given) == expected(*case, given)
 
-    @settings(max_examples=20)
+    @random_cases(20)
     @given(with_k(strategies.grown(most=12)), strategies.settings(), st.data())
     def test_takes_gaps_that_are_known(self, case, given, data):
         people, k = case

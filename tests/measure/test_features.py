@@ -4,18 +4,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import incrowd
 import naive
 from incrowd.errors import ArgumentError, InputError
 from incrowd.measure._features import FEATURES, OF_PERSON, OF_PLACE, PLACES
-from strategies import trajectories
+from strategies import random_cases, trajectories
 
 
 class TestFeatures:
     @given(data=trajectories(min_people=1, original=True))
-    @settings(max_examples=500)
+    @random_cases(500)
     def test_are_those_of_the_paper(self, data):
         found = incrowd.features(data)
         wanted = naive.features(naive.people_of(data), data.frame)

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd
@@ -11,6 +11,7 @@ import naive
 import strategies
 from incrowd.measure import _hardness as hardness
 from incrowd.measure._hardness import POINTS, causes_of, distribution_of, gaps_of, hardest_of
+from strategies import random_cases
 
 
 def dispersed(ratio, twi=None):
@@ -70,7 +71,7 @@ class TestTypical:
 
 
 class TestHardest:
-    @settings(max_examples=30)
+    @random_cases(30)
     @given(strategies.trajectories(min_people=1))
     def test_traits_are_those_of_each_person(self, data):
         people = [naive.properties(boxes, 100, 60) for _, boxes in naive.people_of(data)]

@@ -1,7 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd
@@ -9,6 +9,7 @@ import naive
 import strategies
 from incrowd.errors import ArgumentError
 from incrowd.measure._stretch.definition import Stretch
+from strategies import random_cases
 
 SETTINGS = strategies.settings()
 
@@ -34,13 +35,13 @@ def with_ks(draw, data):
 
 
 class TestKGap:
-    @settings(max_examples=400)
+    @random_cases(400)
     @given(with_ks(strategies.collisions()), SETTINGS)
     def test_is_the_equation(self, case, given):
         data, ks = case
         assert found(data, ks, given) == expected(data, ks, given)
 
-    @settings(max_examples=100)
+    @random_cases(100)
     @given(with_ks(strategies.grown(copies=0.8)), SETTINGS)
     def test_is_the_equation_when_many_are_the_same(self, case, given):
         data, ks = case
@@ -56,7 +57,7 @@ class TestKGap:
         both = (gaps["spatial"] + gaps["temporal"]).to_list()
         assert both == pytest.approx(gaps["k_gap"].to_list(), rel=1e-15)
 
-    @settings(max_examples=50)
+    @random_cases(50)
     @given(with_ks(strategies.collisions()), SETTINGS)
     def test_of_several_k_are_those_of_each_alone(self, case, given):
         data, ks = case
@@ -67,7 +68,7 @@ class TestKGap:
             alone = incrowd.k_gap(data, k, stretch=stretch)
             assert together.filter(pl.col("k") == k).drop("k").equals(alone)
 
-    @settings(max_examples=30)
+    @random_cases(30)
     @given(with_ks(strategies.grown(most=30)), SETTINGS)
     def test_does_not_depend_on_threads(self, case, given):
         data, ks = case

@@ -5,12 +5,13 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd
 import naive
 from incrowd.errors import ArgumentError, InputError
+from strategies import random_cases
 
 
 def fixes_of(people, cell=100.0, slot=60):
@@ -45,7 +46,7 @@ class TestPointsOfInterest:
         stay=st.sampled_from([1, 7, 30]),
         gap=st.sampled_from([None, 3, 10**6]),
     )
-    @settings(max_examples=1200)
+    @random_cases(1200)
     def test_are_those_of_the_definition(self, people, diameter, stay, gap):
         found = incrowd.points_of_interest(
             fixes_of(people), diameter=diameter, stay=stay, gap=gap, threads=1
@@ -56,7 +57,7 @@ class TestPointsOfInterest:
         assert found.pois["stays"].sum() == len(stays)
 
     @given(people=walks())
-    @settings(max_examples=200)
+    @random_cases(200)
     def test_visits_are_the_slots_that_stays_touch(self, people):
         found = incrowd.points_of_interest(fixes_of(people), stay=7, threads=1)
         expected = {
@@ -82,7 +83,7 @@ class TestPointsOfInterest:
         assert len(stays) == 1
 
     @given(seed=st.integers(0, 2**32 - 1))
-    @settings(max_examples=200)
+    @random_cases(200)
     def test_round_and_round_as_wide_as_may_be(self, seed):
         # Neither boxes nor parts of the window decide anything here: hulls do.
         rng = np.random.default_rng(seed)
@@ -116,7 +117,7 @@ class TestPointsOfInterest:
         assert found.pois.select("x", "y").rows() == [(50, 50), (0, 0)]
 
     @given(people=walks(), others=walks(), diameter=st.sampled_from([100, 250, 300, 1000]))
-    @settings(max_examples=200)
+    @random_cases(200)
     def test_known_places_are_founders_as_in_the_definition(self, people, others, diameter):
         how = {"diameter": diameter, "stay": 7}
         first = incrowd.points_of_interest(fixes_of(others), threads=1, **how)
@@ -127,7 +128,7 @@ class TestPointsOfInterest:
         assert found.pois.select("x", "y").rows() == pois
 
     @given(people=walks(), diameter=st.sampled_from([100, 250, 283, 300, 1000]))
-    @settings(max_examples=200)
+    @random_cases(200)
     def test_the_same_data_gives_the_same_again(self, people, diameter):
         how = {"diameter": diameter, "stay": 7, "threads": 1}
         one = incrowd.points_of_interest(fixes_of(people), **how)
@@ -141,7 +142,7 @@ class TestPointsOfInterest:
         assert incrowd.points_of_interest(data).stays.height == 1
 
     @given(people=walks(), threads=st.integers(2, 4))
-    @settings(max_examples=20)
+    @random_cases(20)
     def test_threads_do_not_matter(self, people, threads):
         data = fixes_of(people * 9)
         one = incrowd.points_of_interest(data, threads=1)

@@ -4,13 +4,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
 from incrowd.errors import InputError
 from incrowd.predict._scores import Scores
 from incrowd.predict._training import CLASSES, levels
+from strategies import random_cases
 
 LEVEL = st.integers(0, 5)
 PAIRS = st.lists(st.tuples(LEVEL, LEVEL), min_size=1, max_size=40)
@@ -36,7 +37,7 @@ class TestLevels:
 
 
 class TestScores:
-    @settings(max_examples=800)
+    @random_cases(800)
     @given(PAIRS)
     def test_are_those_of_the_paper(self, pairs):
         actual, guess = ([pair[i] for pair in pairs] for i in range(2))

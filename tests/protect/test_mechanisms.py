@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -26,6 +26,7 @@ from incrowd.protect._glove.api import fit
 from incrowd.protect._mechanism import Mechanism
 from incrowd.protect._planar_laplace import laplace
 from incrowd.protect._spatial_filtering import Filter
+from strategies import random_cases
 
 LEVEL = 1e-4
 """Statistical tests reject what is right once in so many times; seeds are fixed, so never twice."""
@@ -570,7 +571,7 @@ class TestGlove:
 
 class TestEvery:
     @pytest.mark.parametrize("mechanism", ALL, ids=lambda one: one.method)
-    @settings(max_examples=25)
+    @random_cases(25)
     @given(
         data=datasets(original=True, slots=100).filter(
             lambda data: data.frame.slot == 60 and data.frame.cell == 100

@@ -94,7 +94,7 @@ def fitted(learner: str, task: str, features: Floats, target: Ints | Floats, see
     if learner == "boosting":
         # As on histograms (whose trees scikit-learn keeps to itself): leaf by leaf, the best first.
         how |= {"max_leaf_nodes": 31, "max_depth": None, "min_samples_leaf": 20}
-        # Every split among a few features: with all of them, fitting takes four times as long.
+        # Every split among a few features: with all of them, fitting takes twice as long.
         how["max_features"] = "sqrt"
     else:
         how["n_jobs"] = 1

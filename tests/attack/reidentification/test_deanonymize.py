@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
@@ -15,7 +15,7 @@ from incrowd.attack._reidentification.deanonymize import deanonymize
 from incrowd.attack._reidentification.matchers import CLOSE, Profiles, ProfileScratch, match_markov
 from incrowd.attack._search.index import InvertedIndex
 from incrowd.errors import ArgumentError, InputError
-from strategies import as_visits, visited
+from strategies import as_visits, random_cases, visited
 
 SHARES = st.sampled_from([0.7, 0.5, 0.1, 0.9, 0.3, "1/3", 0.29])
 NS = [1, 2, 3, 4, 5, 6, 9, 50]
@@ -89,7 +89,7 @@ def attacked(people, attacker, **how):
 
 class TestDeanonymize:
     @given(rows=DATA, share=SHARES, precision=st.sampled_from([1, 1, 2, 3]))
-    @settings(max_examples=1200)
+    @random_cases(1200)
     def test_takes_people_for_those_whom_the_oracle_does(self, rows, share, precision):
         split = naive.train_test_split(naive.from_rows(rows), Fraction(str(share)), precision)
         how = {"share": share, "precision": precision, "matches": True, "threads": 1}
@@ -116,7 +116,7 @@ class TestDeanonymize:
         assert found.without_transitions == sum(single)
 
     @given(rows=DATA, other=DATA, share=st.one_of(SHARES, st.none()))
-    @settings(max_examples=500)
+    @random_cases(500)
     def test_trains_on_one_dataset_and_tests_another(self, rows, other, share):
         exact = None if share is None else Fraction(str(share))
         split = naive.train_test_split(naive.from_rows(rows), exact, known=naive.from_rows(other))
@@ -256,7 +256,7 @@ class TestTfidf:
         times=st.integers(2, 9),
         seen=st.integers(1, 63),
     )
-    @settings(max_examples=300)
+    @random_cases(300)
     def test_proportional_profiles_tie_in_spite_of_rounding(self, counts, times, seen):
         own = [place for place, number in enumerate(counts) for _ in range(number)]
         test = [place for place in range(len(counts)) if seen >> place & 1]
@@ -321,7 +321,7 @@ class TestMarkov:
         assert (found.people, found.without_transitions) == (2, 1)
 
     @given(seed=st.integers(0, 2**32 - 1), kind=st.sampled_from(["equal", "near", "any"]))
-    @settings(max_examples=500)
+    @random_cases(500)
     def test_compares_fractions_whose_products_take_more_than_64_bits(self, seed, kind):
         rng = np.random.default_rng(seed)
         total, own = (int(one) for one in rng.integers(2**28, 2**29, 2))
@@ -384,7 +384,7 @@ class TestSharedRecords:
     @given(
         rows=DATA, other=st.one_of(st.none(), DATA), seed=st.integers(0, 2**32 - 1), share=SHARES
     )
-    @settings(max_examples=300)
+    @random_cases(300)
     def test_are_nobodys_alone(self, rows, other, seed, share):
         rng = np.random.default_rng(seed)
         tested, known = as_visits(rows), None if other is None else as_visits(other)

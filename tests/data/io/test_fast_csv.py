@@ -5,13 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd
 from incrowd.data._io import fast_csv, scan
 from incrowd.data._io.fast_csv import fast_rows
 from incrowd.data._io.sources import sniff
+from strategies import random_cases
 
 HEADER = "user,timestamp,lat,lon\n"
 COLUMNS = {"user": "user", "time": "timestamp", "lat": "lat", "lon": "lon"}
@@ -83,7 +84,7 @@ def taken(text: str, tmp_path: Path) -> tuple[list[dict], int | None]:
 
 
 class TestAgainstTheGeneralScanner:
-    @settings(max_examples=150)
+    @random_cases(150)
     @given(st.lists(line, min_size=1, max_size=30), st.lists(odd, max_size=2), st.randoms())
     def test_sees_the_same_rows(self, tmp_path_factory, lines, odds, random):
         lines = list(lines)
@@ -160,7 +161,7 @@ class TestFastRows:
     def _any_size(self, monkeypatch):
         monkeypatch.setattr(fast_csv, "MIN_BYTES", 0)
 
-    @settings(max_examples=150)
+    @random_cases(150)
     @given(st.from_regex(r"-?(0|[1-8]?[0-9])\.[0-9]{1,12}", fullmatch=True))
     def test_gives_the_nearest_double(self, tmp_path_factory, text):
         with pytest.MonkeyPatch.context() as patch:

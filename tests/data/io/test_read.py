@@ -1,7 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd
@@ -18,6 +18,7 @@ from incrowd.errors import (
     InputError,
     RowError,
 )
+from strategies import random_cases
 
 VISITS = st.lists(
     st.tuples(
@@ -56,7 +57,7 @@ def named_visits(visits):
 
 
 class TestOracle:
-    @settings(max_examples=100)
+    @random_cases(100)
     @given(st.data())
     def test_gives_what_plain_python_gives(self, draw):
         zone = draw.draw(st.sampled_from(sorted(strategies.CLOCK_CHANGES)))
@@ -241,7 +242,7 @@ class TestPlaces:
 
 class TestReadVisits:
     @given(rows=VISITS, slot=st.sampled_from([1, 60, 3600]))
-    @settings(max_examples=60)
+    @random_cases(60)
     def test_every_place_is_there_once_a_slot(self, rows, slot):
         assert named_visits(incrowd.read_visits(visit_table(rows), slot=slot)) == expected_visits(
             rows, slot

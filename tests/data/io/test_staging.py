@@ -1,12 +1,13 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import incrowd
 import strategies
 from incrowd.data._io import staging
 from incrowd.errors import ArgumentError, InputError
+from strategies import random_cases
 
 
 def table(**changes):
@@ -31,7 +32,7 @@ class TestSpilling:
         assert data == expected
         assert data.reading.collapsed == expected.reading.collapsed
 
-    @settings(max_examples=25)
+    @random_cases(25)
     @given(strategies.placed())
     def test_gives_the_same_for_anything(self, data):
         rows = data.boxes().select("user", "x0", "y0", "t0")

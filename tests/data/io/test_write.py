@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import incrowd
 import strategies
@@ -18,6 +18,7 @@ from incrowd.data._frame import laea
 from incrowd.data._io import write
 from incrowd.data._io.write import SUFFIXES, frame_of, kind_of, sidecar, table_file
 from incrowd.errors import ArgumentError, InputError, OutputError, PlaceError
+from strategies import random_cases
 
 COLUMNS = pa.schema([("user", pa.string()), ("lat", pa.float64())])
 ROWS = pa.record_batch([["a,b", "c"], [1.5, -2.25]], schema=COLUMNS)
@@ -70,7 +71,7 @@ def folder(tmp_path_factory):
 
 @pytest.mark.usefixtures("one_engine")
 class TestRoundTrip:
-    @settings(max_examples=300)
+    @random_cases(300)
     @given(data=strategies.placed())
     def test_reading_what_was_written_gives_the_same(self, folder, data):
         path = folder / f"x{next(KINDS)}"

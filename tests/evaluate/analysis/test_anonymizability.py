@@ -3,7 +3,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd
@@ -12,6 +12,7 @@ import strategies
 from incrowd.errors import ArgumentError
 from incrowd.evaluate._analysis.anonymizability import LEVELS
 from incrowd.measure._hardness import Causes, Hardest, Tail, Trait, distribution_of
+from strategies import random_cases
 
 COARSE = [(1000, 30), (20_000, 480)]
 
@@ -41,7 +42,7 @@ class TestAnonymizability:
         for point, share in zip(whole.points, whole.distribution, strict=True):
             assert share == pytest.approx((gap <= point).mean())
 
-    @settings(max_examples=25)
+    @random_cases(25)
     @given(strategies.collisions(max_crowd=1), st.sampled_from([(100, 1), (200, 3), (500, 60)]))
     def test_levels_are_those_of_generalised_people(self, data, grid):
         [level] = incrowd.anonymizability(data, [2], [grid]).levels

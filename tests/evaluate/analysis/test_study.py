@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
@@ -18,6 +18,7 @@ from incrowd.evaluate._analysis.study import EDGES, first_costs
 from incrowd.evaluate._comparison import of_release
 from incrowd.evaluate._correlation import pearson, spearman
 from incrowd.evaluate._utility.accuracy import SPACE, TIME, accuracy
+from strategies import random_cases
 
 FRAMES = st.sampled_from([Frame(), Frame(cell=37.5, slot=7)])
 
@@ -30,7 +31,7 @@ def city():
 
 class TestCovariates:
     @given(strategies.trajectories(min_people=1, frame=Frame(cell=37.5, slot=7)))
-    @settings(max_examples=60)
+    @random_cases(60)
     def test_walks_are_those_of_the_oracle(self, data):
         found, people = covariates.covariates(data), lists(data)
         cell, slot = data.frame.cell, data.frame.slot
@@ -49,7 +50,7 @@ class TestCovariates:
         st.lists(st.tuples(*[st.integers(0, 6)] * 2, st.integers(0, 3) | st.floats(0, 3))),
         st.integers(1, 3),
     )
-    @settings(max_examples=60)
+    @random_cases(60)
     def test_circles_that_meet(self, circles, threads):
         columns = np.array(circles, np.float64).reshape(-1, 3).T
         with pytest.MonkeyPatch.context() as patch:
@@ -113,7 +114,7 @@ class TestDensest:
         st.lists(st.tuples(*[st.integers(-70, 70)] * 2), min_size=1, max_size=25),
         st.sampled_from([100.0, 3000.0, 20_000.0, 2500.0]),
     )
-    @settings(max_examples=60)
+    @random_cases(60)
     def test_is_that_of_the_oracle(self, cells, side):
         x, y = zip(*cells, strict=True)
         data = Trajectories.from_boxes(
@@ -209,7 +210,7 @@ class TestFrequency:
 
 class TestEffort:
     @given(strategies.grown(most=8, rarely=12, max_crowd=1), st.integers(2, 4))
-    @settings(max_examples=25)
+    @random_cases(25)
     def test_is_the_cost_of_the_first_merge(self, data, k):
         release = glove(data, min(k, len(data)), threads=1)
         expected = naive.first_costs(len(data), release.merges.rows())

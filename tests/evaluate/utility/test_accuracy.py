@@ -6,7 +6,7 @@ from dataclasses import astuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
@@ -19,6 +19,7 @@ from incrowd.evaluate._utility import accuracy as module
 from incrowd.evaluate._utility import individual
 from incrowd.evaluate._utility.accuracy import PER_CENT, PERSON_SPACE, PERSON_TIME, SPACE, TIME
 from incrowd.evaluate._utility.distributions import Distribution, Tally
+from strategies import random_cases
 
 FRAMES = st.sampled_from([Frame(), Frame(cell=37.5, slot=7), Frame(cell=1000, slot=3600)])
 
@@ -96,17 +97,17 @@ def compare(pair):
 
 class TestOracle:
     @given(pairs())
-    @settings(max_examples=100)
+    @random_cases(100)
     def test_any_pair_is_measured_as_the_paper_says(self, pair):
         compare(pair)
 
     @given(hidden())
-    @settings(max_examples=40)
+    @random_cases(40)
     def test_what_glove_makes_is_measured_and_has_nothing_created(self, pair):
         assert compare(pair).rows_created == 0
 
     @given(pairs(), st.integers(1, 4))
-    @settings(max_examples=20)
+    @random_cases(20)
     def test_blocks_and_threads_change_nothing(self, pair, block):
         whole = accuracy(pair, threads=1)
         with pytest.MonkeyPatch.context() as patch:
@@ -114,7 +115,7 @@ class TestOracle:
             assert accuracy(pair, threads=3) == whole
 
     @given(pairs())
-    @settings(max_examples=20)
+    @random_cases(20)
     def test_without_a_record_what_needs_one_is_none(self, pair):
         found = accuracy(BeforeAfter(pair.before, pair.after, None))
         known = accuracy(pair)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd
@@ -14,11 +14,12 @@ from incrowd import Frame, Trajectories
 from incrowd.evaluate._comparison import BeforeAfter
 from incrowd.evaluate._utility import aggregate
 from incrowd.evaluate._utility.distributions import Tally
+from strategies import random_cases
 
 
 class TestTogether:
     @given(pair=pairs(), grid=st.sampled_from([1, 1.3, 5]), tz=st.sampled_from(ZONES))
-    @settings(max_examples=120)
+    @random_cases(120)
     def test_is_what_the_words_say(self, pair, grid, tz):
         found = incrowd.utility(pair, tz=tz, grid=grid).together
         frame, sides = pair.before.frame, [crowds(data) for data in (pair.before, pair.after)]
@@ -40,7 +41,7 @@ class TestTogether:
             assert found.rank_correlation == pytest.approx(expected, abs=1e-14)
 
     @given(pair=pairs(), least=st.integers(1, 4))
-    @settings(max_examples=60)
+    @random_cases(60)
     def test_the_map_shows_people_where_there_are_enough(self, pair, least):
         found = incrowd.utility(pair, least=least).together.map
         least = max(least, int(pair.after.crowd.min()))

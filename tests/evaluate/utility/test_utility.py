@@ -6,7 +6,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd
@@ -16,6 +16,7 @@ from incrowd import Trajectories
 from incrowd.errors import ArgumentError, InputError
 from incrowd.evaluate._comparison import BeforeAfter, of_release
 from incrowd.evaluate._utility import distributions, individual
+from strategies import random_cases
 
 NIGHT, WORKING = {22, 23, 0, 1, 2, 3, 4, 5}, set(range(9, 17))
 
@@ -54,7 +55,7 @@ def shown(errors):
 
 class TestErrors:
     @given(pair=pairs(known=True), tz=st.sampled_from(ZONES))
-    @settings(max_examples=120)
+    @random_cases(120)
     def test_are_those_of_the_paper_by_the_local_clock(self, pair, tz):
         frame, people = pair.before.frame, boxes_of(pair)
         km = frame.cell / 1000
@@ -84,7 +85,7 @@ class TestErrors:
 
 class TestRatios:
     @given(pair=pairs(known=True), least=st.integers(1, 3))
-    @settings(max_examples=120)
+    @random_cases(120)
     def test_are_those_of_the_paper(self, pair, least):
         km = pair.before.frame.cell / 1000
         persons = incrowd.utility(pair, least=least).persons
@@ -156,7 +157,7 @@ class TestUtility:
         assert together.rank_correlation == pytest.approx(1, abs=1e-14)
 
     @given(pair=pairs(), tz=st.sampled_from(ZONES))
-    @settings(max_examples=15)
+    @random_cases(15)
     def test_does_not_depend_on_threads_nor_on_blocks(self, pair, tz):
         alone = incrowd.utility(pair, tz=tz, threads=1)
         with pytest.MonkeyPatch.context() as patch:
@@ -165,7 +166,7 @@ class TestUtility:
         assert (alone.persons is None) == (pair.became is None)
 
     @given(pair=pairs())
-    @settings(max_examples=15)
+    @random_cases(15)
     def test_is_plain_for_machines(self, pair):
         found = incrowd.utility(pair).as_dict()
         assert json.loads(json.dumps(found, allow_nan=False)) == found

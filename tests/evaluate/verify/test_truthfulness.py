@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluate.makers import (
@@ -24,6 +24,7 @@ from evaluate.makers import (
 from incrowd import verify
 from incrowd.errors import PrivacyWarning
 from incrowd.evaluate._verify.linkage import draw
+from strategies import random_cases
 
 
 def look(case, **how):
@@ -274,7 +275,7 @@ def some_boxes(longest, most):
 
 
 @st.composite
-def cases(draw):
+def releases(draw):
     """Draw people, published boxes and who became whom, without rhyme or reason."""
     longest = draw(st.sampled_from([1, 3]))
     people = draw(st.lists(some_boxes(longest, 5), min_size=2, max_size=5))
@@ -295,8 +296,8 @@ def cases(draw):
 
 
 class TestAgainstTheObvious:
-    @settings(max_examples=60)
-    @given(case=cases(), reshape=st.sampled_from(["union", "split"]), seed=st.integers(0, 99))
+    @random_cases(60)
+    @given(case=releases(), reshape=st.sampled_from(["union", "split"]), seed=st.integers(0, 99))
     def test_counts_are_those_of_plain_loops(self, case, reshape, seed, tmp_path_factory):
         _, published, who = case
         with warnings.catch_warnings():

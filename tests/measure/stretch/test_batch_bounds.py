@@ -1,7 +1,7 @@
 """Sums of terms are what the definition says, and no more than the bounds of single samples."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
@@ -9,6 +9,7 @@ from incrowd.measure._stretch import batch_bounds, lower_bounds
 from incrowd.measure._stretch.definition import Stretch
 from incrowd.measure._stretch.effort import Boxes
 from incrowd.measure._stretch.partition import FAR, SpaceTimePartition
+from strategies import random_cases
 
 LANES = batch_bounds.TILE_WIDTH - batch_bounds.CHUNK
 WIDE = [0, 0, 0, 1, 2, 3, 7, 40, 200, 300, 1000, 65535]
@@ -81,7 +82,7 @@ def some(unit_mask, begin, stop):
 
 
 class TestSpace:
-    @settings(max_examples=300)
+    @random_cases(300)
     @given(
         tables(),
         st.lists(
@@ -135,7 +136,7 @@ class TestSpace:
 
 
 class TestTime:
-    @settings(max_examples=300)
+    @random_cases(300)
     @given(
         tables(),
         st.lists(

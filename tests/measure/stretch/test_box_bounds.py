@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
@@ -12,6 +12,7 @@ import incrowd
 from incrowd.measure._stretch import box_bounds, partition
 from incrowd.measure._stretch.definition import Stretch
 from incrowd.measure._stretch.effort import Boxes
+from strategies import random_cases
 
 SMALL = 1e-9
 
@@ -99,7 +100,7 @@ def apart(low, high, at):
 
 
 class TestBounds:
-    @settings(max_examples=1500)
+    @random_cases(1500)
     @given(pairs(), st.integers(0, 3))
     def test_cost_no_more_than_boxes(self, pair, strict):
         first, second, stretch, (na, nb), regions = pair
@@ -130,7 +131,7 @@ class TestBounds:
 
 
 class TestRows:
-    @settings(max_examples=300)
+    @random_cases(300)
     @given(pairs())
     def test_definition(self, pair):
         first, second, stretch, (na, nb), regions = pair
@@ -163,7 +164,7 @@ class TestRows:
         # Where a box of the shorter itself is looked for, it is found.
         assert not row[corner_codes[len(a) :]].any()
 
-    @settings(max_examples=300)
+    @random_cases(300)
     @given(pairs())
     def test_homes_are_the_most_frequent(self, pair):
         first, second, stretch, (na, nb), regions = pair
@@ -182,7 +183,7 @@ class TestRows:
 
 
 class TestCut:
-    @settings(max_examples=200)
+    @random_cases(200)
     @given(pairs())
     def test_every_cell_lies_in_one_region(self, pair):
         first, second, stretch, _, regions = pair

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
@@ -12,6 +12,7 @@ from incrowd.errors import ArgumentError
 from incrowd.measure._stretch import effort
 from incrowd.measure._stretch.definition import Stretch
 from incrowd.measure._stretch.index import boxes_of
+from strategies import random_cases
 
 CROWD = st.integers(1, 9)
 SETTINGS = strategies.settings()
@@ -52,7 +53,7 @@ def taxicab(a, b, given):
 
 
 class TestSamples:
-    @settings(max_examples=500)
+    @random_cases(500)
     @given(BOX, BOX, CROWD, CROWD, SETTINGS)
     def test_are_the_equations(self, a, b, na, nb, given):
         assert Stretch(*given).samples(a, b, na, nb) == naive.sample_stretch(a, b, na, nb, given)
@@ -120,7 +121,7 @@ class TestSamples:
 
 
 class TestTrajectories:
-    @settings(max_examples=300)
+    @random_cases(300)
     @given(strategies.collisions(most=2, rarely=2), SETTINGS)
     def test_are_the_equation(self, data, given):
         (_, a), (_, b), *_ = naive.people_of(data)
@@ -189,12 +190,12 @@ class TestMatches:
         found = matches(boxes_of(data), cuts[0], cuts[1], n, cuts[1], cuts[2], m, scale, is_unit)
         assert found.tolist() == [naive.cheapest(box, b, n, m, given) for box in a]
 
-    @settings(max_examples=300)
+    @random_cases(300)
     @given(strategies.collisions(most=2, rarely=2), SETTINGS, st.booleans())
     def test_of_boxes(self, data, given, near):
         self.same(data, given, is_unit=False, near=near)
 
-    @settings(max_examples=300)
+    @random_cases(300)
     @given(
         strategies.grown(
             most=2, rarely=2, original=True, max_crowd=1, lengths=(1, 2, 4, 6, 40, 70)

@@ -2,10 +2,11 @@
 
 from fractions import Fraction
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.measure._stretch import lower_bounds
+from strategies import random_cases
 
 SMALL = 1e-9
 crowds = st.integers(1, 5)
@@ -29,7 +30,7 @@ def gap(at, b):
 
 
 class TestTime:
-    @settings(max_examples=1500)
+    @random_cases(1500)
     @given(spans, crowds, samples, crowds, st.integers(2, 40))
     def test_costs_no_less(self, box, na, others, nb, most):
         n, middle = na + nb, (box[0] + box[1] - 1) // 2
@@ -47,7 +48,7 @@ class TestTime:
 
 
 class TestSpace:
-    @settings(max_examples=1500)
+    @random_cases(1500)
     @given(
         spans,
         spans,

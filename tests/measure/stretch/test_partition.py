@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
@@ -12,6 +12,7 @@ from incrowd.measure._stretch import lower_bounds, partition
 from incrowd.measure._stretch.batch_bounds import CHUNK, TILE_WIDTH, TILES, tile_position
 from incrowd.measure._stretch.definition import Stretch
 from incrowd.measure._stretch.effort import Boxes
+from strategies import random_cases
 
 
 @njit(error_model="numpy")
@@ -52,7 +53,7 @@ def around(low, high, start, end):
 
 
 class TestDistanceRows:
-    @settings(max_examples=300)
+    @random_cases(300)
     @given(samples())
     def test_definition(self, case):
         own, others, stretch, sizes, crowd, whole = case
@@ -82,7 +83,7 @@ class TestDistanceRows:
             expected = min(scale.time, int(Fraction(int(least), n))) // parts.time_step
             assert row[parts.regions + b] == expected
 
-    @settings(max_examples=100)
+    @random_cases(100)
     @given(samples())
     def test_samples_lie_where_it_says(self, case):
         own, others, stretch, sizes, _, whole = case

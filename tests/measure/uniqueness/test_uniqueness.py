@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd
@@ -12,14 +12,14 @@ from incrowd.errors import ArgumentError, InputError
 from incrowd.measure._uniqueness import encoding, exhaustive, inverted_index
 from incrowd.measure._uniqueness.encoding import KINDS, join_sensors, kinds_of, points_of
 from incrowd.measure._uniqueness.estimate import _draw
-from strategies import as_visits, visited
+from strategies import as_visits, random_cases, visited
 
 HOW = {"kind": st.sampled_from(KINDS), "precision": st.integers(1, 3), "met": st.integers(1, 3)}
 
 
 class TestPoints:
     @given(rows=visited(most_visits=9), **HOW)
-    @settings(max_examples=600)
+    @random_cases(600)
     def test_are_the_distinct_ones_counted(self, rows, kind, precision, met):
         found = points_of(as_visits(rows), kind, precision=precision, met=met)
         expected = traces(rows, kind, precision, met)
@@ -30,7 +30,7 @@ class TestPoints:
         assert_same_points(found, expected)
 
     @given(rows=visited(), **HOW)
-    @settings(max_examples=50)
+    @random_cases(50)
     def test_numbers_far_apart_are_counted(self, rows, kind, precision, met):
         far = [(user, place * 2**60, time) for user, place, time in rows]
         near, wide = (points_of(as_visits(one), kind, precision=precision, met=met)
@@ -39,7 +39,7 @@ class TestPoints:
         assert_same_points(wide, traces(rows, kind, precision, met))
 
     @given(rows=visited(most_people=9), **HOW)
-    @settings(max_examples=50)
+    @random_cases(50)
     def test_threads_and_blocks_do_not_matter(self, rows, kind, precision, met):
         visits = as_visits(rows)
         one = points_of(visits, kind, precision=precision, met=met)
@@ -49,7 +49,7 @@ class TestPoints:
         assert (one.code.tolist(), one.cuts.tolist()) == (two.code.tolist(), two.cuts.tolist())
 
     @given(rows=visited(most_people=5), precision=st.integers(1, 3), met=st.integers(1, 3))
-    @settings(max_examples=100)
+    @random_cases(100)
     def test_of_all_kinds_at_once_are_those_of_each(self, rows, precision, met):
         how = {"precision": precision, "met": met}
         found = dict(kinds_of(as_visits(rows), **how))
@@ -82,7 +82,7 @@ def assert_same_points(found, expected):
 
 class TestProbabilistic:
     @given(rows=visited(), p=st.integers(1, 5), seed=st.integers(0, 9), **HOW)
-    @settings(max_examples=1200)
+    @random_cases(1200)
     def test_counts_the_crowds_of_its_draws(self, rows, p, seed, kind, precision, met):
         visits = as_visits(rows)
         how = {"precision": precision, "met": met}
@@ -114,7 +114,7 @@ class TestProbabilistic:
         assert sizes == sorted((size, crowds.count(size)) for size in set(crowds))
 
     @given(rows=visited(most_people=9), p=st.integers(1, 3), kind=st.sampled_from(KINDS))
-    @settings(max_examples=100)
+    @random_cases(100)
     def test_neither_threads_nor_bits_matter(self, rows, p, kind):
         visits = as_visits(rows)
         one = incrowd.uniqueness(visits, p, kind=kind, met=1, draws=50, threads=1)
@@ -177,7 +177,7 @@ class TestProbabilistic:
 
 class TestDeterministic:
     @given(rows=visited(most_visits=9), most=st.integers(1, 5), **HOW)
-    @settings(max_examples=600)
+    @random_cases(600)
     def test_is_by_the_most_frequent(self, rows, most, kind, precision, met):
         how = {"precision": precision, "met": met}
         wanted = list(range(1, most + 1))
@@ -195,7 +195,7 @@ class TestDeterministic:
 
 class TestExact:
     @given(rows=visited(most_visits=9), **HOW)
-    @settings(max_examples=600)
+    @random_cases(600)
     def test_tries_all_subtraces(self, rows, kind, precision, met):
         how = {"precision": precision, "met": met}
         found = incrowd.uniqueness(
@@ -230,7 +230,7 @@ class TestExact:
 
 class TestSeveralSensors:
     @given(first=visited(), second=visited(), p=st.sampled_from([2, 4]))
-    @settings(max_examples=300)
+    @random_cases(300)
     def test_take_equally_many_of_each(self, first, second, p):
         both = {"a": as_visits(first), "b": as_visits(second)}
         found = incrowd.uniqueness(both, p, kind="spatial", draws=20, threads=1)

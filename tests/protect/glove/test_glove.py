@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd
@@ -14,7 +14,7 @@ from incrowd.errors import ArgumentError
 from incrowd.measure._stretch import partition
 from incrowd.measure._stretch.definition import Stretch
 from incrowd.protect._glove import api, engine
-from strategies import Case
+from strategies import Case, random_cases
 
 LOSSES = (
     "people_left_over",
@@ -112,22 +112,22 @@ def coarse(regions, bins, listed):
 
 
 class TestLikeTheOracle:
-    @settings(max_examples=800)
+    @random_cases(800)
     @given(strategies.cases(strategies.collisions()))
     def test_always(self, case):
         assert found(released(case)) == expected(case)
 
-    @settings(max_examples=330)
+    @random_cases(330)
     @given(strategies.cases(strategies.collisions(max_crowd=1), k=2, variant="strict"))
     def test_in_pairs(self, case):
         assert found(released(case)) == expected(case)
 
-    @settings(max_examples=260)
+    @random_cases(260)
     @given(strategies.cases(strategies.grown(copies=0.8, lengths=(1, 2, 3))))
     def test_when_many_are_the_same(self, case):
         assert found(released(case)) == expected(case)
 
-    @settings(max_examples=260)
+    @random_cases(260)
     @given(strategies.cases(strategies.grown(lengths=(4, 6, 8), rarely=12), suppress=True))
     def test_when_much_is_suppressed(self, case):
         assert found(released(case)) == expected(case)
@@ -142,7 +142,7 @@ class TestHowItIsComputed:
         {"bounds": False, "threads": 2},
     )
 
-    @settings(max_examples=100)
+    @random_cases(100)
     @given(strategies.cases(strategies.grown(most=30, rarely=60)))
     def test_does_not_matter(self, case):
         alone = found(released(case, threads=1))
@@ -157,7 +157,7 @@ class TestHowItIsComputed:
         for way in self.WAYS:
             assert found(released(case, **way)) == alone, way
 
-    @settings(max_examples=260)
+    @random_cases(260)
     @given(
         strategies.cases(strategies.collisions()),
         st.sampled_from([1, 2, 5]),

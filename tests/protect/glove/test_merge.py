@@ -1,7 +1,7 @@
 """One merge: both stages, suppression and reshaping, as the oracle has them."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
@@ -10,6 +10,7 @@ import strategies
 from incrowd.measure._stretch.definition import Stretch
 from incrowd.measure._stretch.index import boxes_of
 from incrowd.protect._glove import merge as module
+from strategies import random_cases
 
 RESHAPES = {"split": module.SPLIT, "union": module.UNION, "none": module.NONE}
 
@@ -53,12 +54,12 @@ def expected(case):
 
 
 class TestMerge:
-    @settings(max_examples=400)
+    @random_cases(400)
     @given(strategies.cases(strategies.collisions(most=2, rarely=2)))
     def test_is_that_of_the_oracle(self, case):
         assert found(case) == expected(case)
 
-    @settings(max_examples=300)
+    @random_cases(300)
     @given(
         strategies.cases(
             strategies.grown(most=2, rarely=2, lengths=(4, 6, 8), max_crowd=5), suppress=True
