@@ -96,7 +96,8 @@ def _printed(command, folder):
         timeout=500, check=False,
     )  # fmt: skip
     assert done.returncode in (0, 1), done.stderr
-    return "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n"
+    printed = done.stdout.replace(f"{Path(sys.executable).parent}{os.sep}incrowd", "incrowd")
+    return "\n".join(line.rstrip() for line in printed.splitlines()) + "\n"
 
 
 def _as_shown(shown, printed):
