@@ -80,7 +80,9 @@ def publish(source: str, release: Path, private: Path, k: int) -> int:
     hidden = incrowd.glove(data, k=k, checkpoint=checkpoint)
     log.info("hidden: %s", hidden.losses)
 
-    done = incrowd.publish(data, hidden, release, record=private / "who-became-whom.parquet")
+    done = incrowd.publish(
+        hidden, release, original=data, record=private / "who-became-whom.parquet"
+    )
     passed = sum(check.ok is True for check in done.verification.checks)
     log.info("%d of %d checks passed on the written files", passed, len(done.verification.checks))
 

@@ -45,7 +45,7 @@ def main() -> int:
     # Hide, write, verify: the release is there only if its verification passed.
     hidden = incrowd.glove(data, k=asked.k)
     release, record = folder / "release", folder / "who-became-whom.parquet"
-    done = incrowd.publish(data, hidden, release, record=record)
+    done = incrowd.publish(hidden, release, original=data, record=record)
     for check in done.verification.checks:
         print(f"  {check.name:<13} {STATES[check.ok]}")
     print()

@@ -111,7 +111,7 @@ class TestToy:
 
     def test_is_in_the_report(self, toy, town, tmp_path):
         folder, who = tmp_path / "release", tmp_path / "who.parquet"
-        publish(town, incrowd.glove(town, k=2), folder, record=who, draws=20)
+        publish(incrowd.glove(town, k=2), folder, original=town, record=who, draws=20)
         made = make(folder, original=town, record=who, targets=5)
         numbers = made.numbers
         for exposure in (numbers.before, numbers.after):

@@ -158,7 +158,7 @@ def releases(city, tmp_path_factory):
         "geo-i": library.GeoI(0.1).protect(data),
     }
     for name, protected in ways.items():
-        publish(data, protected, folder / name, record=folder / f"{name}.parquet")
+        publish(protected, folder / name, original=data, record=folder / f"{name}.parquet")
     return {name: (folder / name, folder / f"{name}.parquet") for name in ways}
 
 

@@ -18,7 +18,7 @@ def made(tmp_path_factory):
     town = library.synthesize("city", users=16, seed=5)
     library.write(town, folder / "town.parquet")
     release = library.glove(town, k=2)
-    publish(town, release, folder / "release", record=folder / "who.parquet", draws=20)
+    publish(release, folder / "release", original=town, record=folder / "who.parquet", draws=20)
     library.k_gap(town, 2).drop("nearest").write_csv(folder / "gaps.csv")
     return folder
 

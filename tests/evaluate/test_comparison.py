@@ -128,7 +128,7 @@ class TestAlone:
         from incrowd.evaluate._publish import publish
 
         release = incrowd.glove(CITY, k=2)
-        publish(CITY, release, tmp_path / "release", record=tmp_path / "who.parquet")
+        publish(release, tmp_path / "release", original=CITY, record=tmp_path / "who.parquet")
         side = release_alone(tmp_path / "release")
         record = pl.read_parquet(tmp_path / "who.parquet")
         assert sorted(side.data.people) == sorted(record["person"].drop_nulls())

@@ -42,7 +42,7 @@ def put(city, release, tmp_path):
     """Publish the city, quickly."""
 
     def command(name="release", **how):
-        return publish(city, release, tmp_path / name, draws=20, **how)
+        return publish(release, tmp_path / name, original=city, draws=20, **how)
 
     return command
 
@@ -121,14 +121,14 @@ class TestRefused:
     def test_a_release_of_other_people_is_no_release(self, release, tmp_path):
         other = incrowd.synthesize("city", users=41, seed=4)
         with pytest.raises(VerificationError, match="membership"):
-            publish(other, release, tmp_path / "release", draws=20)
+            publish(release, tmp_path / "release", original=other, draws=20)
         assert names(tmp_path) == []
 
     def test_nothing_left_is_no_release(self, city, tmp_path):
         empty = incrowd.glove(city, k=20, max_space=1, max_time=1)
         assert len(empty.trajectories) == 0
         with pytest.raises(ArgumentError, match=r"left nothing.*no release was written"):
-            publish(city, empty, tmp_path / "release")
+            publish(empty, tmp_path / "release", original=city)
         assert names(tmp_path) == []
 
     @pytest.mark.parametrize("where", ["write_release", "verify", "amend_release", "write_record"])
@@ -219,7 +219,7 @@ class TestRefused:
     def test_a_folder_without_a_name(self, put, name, monkeypatch, tmp_path):
         monkeypatch.chdir(tmp_path)
         with pytest.raises(OutputError):
-            publish(None, None, Path(name), overwrite=True)
+            publish(None, Path(name), original=None, overwrite=True)
 
 
 class TestTakenNames:
@@ -316,7 +316,9 @@ class TestWhateverGloveMakes:
             return
         release = incrowd.glove(data, **case.told())
         if len(release.trajectories):
-            done = publish(data, release, tmp_path_factory.mktemp("any") / "release", draws=5)
+            done = publish(
+                release, tmp_path_factory.mktemp("any") / "release", original=data, draws=5
+            )
             assert done.verification.ok
             alone = verify(done.path, original=data, draws=5)
             assert alone.ok, alone.failed

@@ -49,7 +49,7 @@ def published(data, mechanism, folder, **how):
     """Publish, and give what was warned of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        done = publish(data, mechanism.protect(data), folder / "release", draws=20, **how)
+        done = publish(mechanism.protect(data), folder / "release", original=data, draws=20, **how)
     assert {one.category for one in caught} <= {PrivacyWarning}
     return done, [str(one.message) for one in caught]
 
@@ -155,7 +155,7 @@ class TestPublish:
     def test_nothing_left_is_an_error_that_says_so(self, few, tmp_path):
         why = "spatial filtering left nothing to publish .at_most = 9, places = cells."
         with pytest.raises(ArgumentError, match=why):
-            publish(few, Filter(9).protect(few), tmp_path / "release")
+            publish(Filter(9).protect(few), tmp_path / "release", original=few)
         assert list(tmp_path.iterdir()) == []
 
     def test_one_that_fails_is_removed(self, few, tmp_path, monkeypatch):
@@ -165,7 +165,7 @@ class TestPublish:
             pytest.warns(PrivacyWarning),
             pytest.raises(VerificationError, match="6 rows of 6 are finer than slots of 1,440 min"),
         ):
-            publish(few, protected, tmp_path / "release")
+            publish(protected, tmp_path / "release", original=few)
         assert list(tmp_path.iterdir()) == []
 
     def test_seeded_noise_is_said_to_be_no_release(self, few, tmp_path):
@@ -189,7 +189,7 @@ class TestPublish:
         assert all(b"Marcory" not in file.read_bytes() for file in done.path.iterdir())
 
     def test_glove_says_nothing_of_the_kind(self, city, tmp_path, recwarn):
-        done = publish(city, glove(city, k=2), tmp_path / "release", draws=20)
+        done = publish(glove(city, k=2), tmp_path / "release", original=city, draws=20)
         assert not recwarn
         assert done.verification.k == 2
         assert "promise" not in [check.name for check in done.verification.checks]

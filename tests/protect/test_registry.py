@@ -295,13 +295,13 @@ class TestGuarantees:
         people = incrowd.read("calls.csv")
         says = "states the guarantee 'total secrecy', which this version of incrowd cannot verify"
         with pytest.raises(VerificationError, match=says):
-            incrowd.publish(people, Mystery().protect(people), data / "release")
+            incrowd.publish(Mystery().protect(people), data / "release", original=people)
         assert names(data) == ["calls.csv"]
 
     @pytest.mark.parametrize("stated", ["total secrecy", "K-ANONYMITY", 7, ["k-anonymity"]])
     def test_nor_does_a_manifest_that_states_one(self, data, stated, command):
         people = incrowd.read("calls.csv")
-        done = incrowd.publish(people, Toy().protect(people), data / "release", draws=5)
+        done = incrowd.publish(Toy().protect(people), data / "release", original=people, draws=5)
         file = done.path / "manifest.json"
         file.write_text(json.dumps(json.loads(file.read_text()) | {"guarantee": stated}))
         file.write_text(read_manifest(done.path).to_json())
@@ -323,7 +323,7 @@ class TestGuarantees:
             pytest.warns(PrivacyWarning, match="1 of 7 people have a record that nobody shares"),
             pytest.raises(VerificationError, match="k-anonymity"),
         ):
-            incrowd.publish(people, Shy().protect(people), data / "release", draws=5)
+            incrowd.publish(Shy().protect(people), data / "release", original=people, draws=5)
 
     def test_a_new_one_is_one_entry(self, data, monkeypatch):
         """People within a corridor: what a (k, delta) of W4M would ask for, on boxes."""
@@ -355,14 +355,16 @@ class TestGuarantees:
             delta: ClassVar[int] = 0
 
         people = incrowd.read("calls.csv")
-        done = incrowd.publish(people, Corridor().protect(people), data / "release", draws=5)
+        done = incrowd.publish(
+            Corridor().protect(people), data / "release", original=people, draws=5
+        )
         found = done.verification
         assert [check.name for check in found.checks] == list(corridor.checks)
         assert (found.k, found["corridor"].ok, found["membership"].ok) == (2, True, True)
         assert "2 people move within each corridor" in found.claims
         assert str(incrowd.verify(done.path)).startswith("files")
         with pytest.raises(VerificationError, match="corridor: The widest box"):
-            incrowd.publish(people, Narrow().protect(people), data / "other", draws=5)
+            incrowd.publish(Narrow().protect(people), data / "other", original=people, draws=5)
 
     def test_one_whose_check_was_not_made_does_not_pass(self, data, monkeypatch):
         silent = Guarantee(read_k=lambda _: None, decide=lambda *_: (), decisive="nothing")
@@ -373,7 +375,7 @@ class TestGuarantees:
 
         people = incrowd.read("calls.csv")
         with pytest.raises(VerificationError):
-            incrowd.publish(people, Silent().protect(people), data / "release", draws=5)
+            incrowd.publish(Silent().protect(people), data / "release", original=people, draws=5)
 
     def test_a_k_that_is_stated_must_be_one(self, data):
         class Vague(Toy):
@@ -383,4 +385,4 @@ class TestGuarantees:
 
         people = incrowd.read("calls.csv")
         with pytest.raises(ArgumentError, match="states no k"):
-            incrowd.publish(people, Vague().protect(people), data / "release", draws=5)
+            incrowd.publish(Vague().protect(people), data / "release", original=people, draws=5)

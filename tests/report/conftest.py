@@ -19,7 +19,7 @@ def release(city, tmp_path_factory):
     """Publish it in crowds of two; the private record lies beside it."""
     folder = tmp_path_factory.mktemp("shared")
     who = folder / "who.parquet"
-    publish(city, incrowd.glove(city, k=2), folder / "release", record=who, draws=50)
+    publish(incrowd.glove(city, k=2), folder / "release", original=city, record=who, draws=50)
     return folder / "release"
 
 

@@ -355,7 +355,7 @@ class TestHostile:
         frame = incrowd.synthesize("city", users=1, seed=5).frame
         data = incrowd.read(tmp_path / "evil.csv", crs=frame.crs, separator=",")
         who = tmp_path / "who.parquet"
-        publish(data, incrowd.glove(data, k=2), tmp_path / "release", record=who, draws=20)
+        publish(incrowd.glove(data, k=2), tmp_path / "release", original=data, record=who, draws=20)
         made = incrowd.report.make(
             tmp_path / "release", original=data, record=who, title=EVIL[2], targets=5
         )

@@ -43,7 +43,7 @@ def small(town, tmp_path_factory):
     """Publish a smaller place."""
     folder = tmp_path_factory.mktemp("small")
     who = folder / "who.parquet"
-    publish(town, incrowd.glove(town, k=2), folder / "release", record=who, draws=20)
+    publish(incrowd.glove(town, k=2), folder / "release", original=town, record=who, draws=20)
     return folder / "release"
 
 
@@ -125,7 +125,7 @@ class TestWhole:
         assert done == sorted(done)
 
     def test_csv_and_parquet_say_the_same(self, town, copy, tmp_path):
-        publish(town, incrowd.glove(town, k=2), tmp_path / "csv", format="csv", draws=20)
+        publish(incrowd.glove(town, k=2), tmp_path / "csv", original=town, format="csv", draws=20)
         first, second = (make(each, targets=5).numbers for each in (copy, tmp_path / "csv"))
         assert first.accuracy == second.accuracy
 
@@ -257,7 +257,7 @@ class TestOtherMechanisms:
         town = incrowd.synthesize("city", users=12, seed=4)
         mechanism = incrowd.Cloak(1000) if name == "cloak" else incrowd.GeoI(0.01)
         with pytest.warns(PrivacyWarning):
-            publish(town, mechanism.protect(town), tmp_path / "release", draws=20)
+            publish(mechanism.protect(town), tmp_path / "release", original=town, draws=20)
         made = make(tmp_path / "release", original=town, targets=5)
         assert made.verdict.answer == "no"
         assert "as anonymous" in made.verdict.headline
@@ -290,7 +290,7 @@ class TestSmall:
     def test_an_empty_folder_after_everything_was_suppressed(self, tmp_path):
         far = samples([(0, 0, 0)], [(9000, 9000, 90000)])
         with pytest.raises(ArgumentError):
-            publish(far, incrowd.glove(far, 2, max_space=1), tmp_path / "release")
+            publish(incrowd.glove(far, 2, max_space=1), tmp_path / "release", original=far)
         with pytest.raises(UnreadableError, match="is no release"):
             make(tmp_path / "release")
 
@@ -318,7 +318,7 @@ def hermit(tmp_path_factory):
     who = folder / "who.parquet"
     # Too far from anybody to be hidden: her samples cannot be published.
     release = incrowd.glove(data, k=2, max_space=60, max_time=1440 * 3)
-    publish(data, release, folder / "release", record=who, draws=20)
+    publish(release, folder / "release", original=data, record=who, draws=20)
     made = make(folder / "release", original=data, record=who, tz=ZONE, targets=20)
     return folder / "release", data, made, (x, y)
 

@@ -124,9 +124,9 @@ def anonymize(
         try:
             with progress("Writing and verifying", "steps") as update:
                 done = publish(
-                    data,
                     result,
                     output,
+                    original=data,
                     format=form.value,
                     record=record,
                     overwrite=overwrite,

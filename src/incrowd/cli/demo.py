@@ -62,7 +62,9 @@ def demo(
     if compiled is not None:
         compiled()
     with progress("Writing and verifying", "steps") as update:
-        done = publish(data, release, folder, record=record, overwrite=True, progress=update)
+        done = publish(
+            release, folder, original=data, record=record, overwrite=True, progress=update
+        )
     _head(f"\nEverybody in a crowd of {K} or more, verified and published")
     print("\n".join(_methods.lines_of(data, release, done)))
     with progress("Attacking, evaluating, reporting", "steps") as update:

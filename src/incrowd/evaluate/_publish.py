@@ -75,10 +75,10 @@ class Publication:
 
 
 def publish(
-    data: "Trajectories",
     release: "ProtectionResult",
     path: str | os.PathLike[str],
     *,
+    original: "Trajectories",
     format: str = "parquet",  # noqa: A002  the word that users know
     record: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
@@ -94,12 +94,12 @@ def publish(
 
     Parameters
     ----------
-    data
-        What the release was made from: one person per trajectory.
     release
         What :func:`incrowd.glove` gave, or `protect` of any mechanism.
     path
         The directory to make.
+    original
+        What the release was made from: one person per trajectory.
     format
         ``"parquet"`` or ``"csv"``.
     record
@@ -135,7 +135,8 @@ def publish(
     >>> import incrowd
     >>> city = incrowd.synthesize("city", users=40, seed=7)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     done = incrowd.publish(city, incrowd.glove(city, k=2), f"{folder}/release", draws=50)
+    ...     hidden = incrowd.glove(city, k=2)
+    ...     done = incrowd.publish(hidden, f"{folder}/release", original=city, draws=50)
     ...     sorted(file.name for file in done.path.iterdir())
     ['manifest.json', 'trajectories.parquet']
     >>> done.verification.ok, done.manifest.sizes["people"]
@@ -167,7 +168,7 @@ def publish(
             format=format,
         )
         who = _who(assignment, names)
-        found = verify(hidden, original=data, record=who, draws=draws, progress=progress)
+        found = verify(hidden, original=original, record=who, draws=draws, progress=progress)
         if not found.ok:
             wrong = "; ".join(f"{check.name}: {check.says}" for check in found.failed)
             raise VerificationError(

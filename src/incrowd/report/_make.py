@@ -145,7 +145,7 @@ def make(
     >>> from incrowd.evaluate._publish import publish
     >>> city = incrowd.synthesize("city", users=40, seed=7)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     done = publish(city, incrowd.glove(city, k=2), f"{folder}/release", draws=50)
+    ...     done = publish(incrowd.glove(city, k=2), f"{folder}/release", original=city, draws=50)
     ...     report = incrowd.report.make(f"{folder}/release", original=city)
     >>> report.verdict.answer
     'conditions'

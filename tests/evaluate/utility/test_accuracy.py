@@ -201,7 +201,9 @@ class TestReleases:
         release = glove(city, 2, max_space=20, max_time=120)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PrivacyWarning)
-            publish(city, release, tmp_path / "out", record=tmp_path / "who.parquet", draws=20)
+            publish(
+                release, tmp_path / "out", original=city, record=tmp_path / "who.parquet", draws=20
+            )
         found = accuracy(of_files(tmp_path / "out", city, tmp_path / "who.parquet"))
         assert found == accuracy(of_release(city, release))
         assert found.samples_deleted > 0
