@@ -23,6 +23,7 @@ from pathlib import Path
 import pytest
 
 import incrowd
+from strategies import DEEP
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -58,8 +59,17 @@ def test_code_runs(page, tmp_path, monkeypatch):
     assert done.returncode == 0, done.stderr
 
 
+SLOW = () if DEEP else ("docs/tutorial.md",)
+"""Pages whose commands take minutes: run by ``make test-deep``."""
+
+
 @pytest.mark.parametrize(
-    "page", [name(page) for page in PAGES if CONSOLE.search(page.read_text(encoding="utf-8"))]
+    "page",
+    [
+        name(page)
+        for page in PAGES
+        if CONSOLE.search(page.read_text(encoding="utf-8")) and name(page) not in SLOW
+    ],
 )
 def test_commands_print_what_is_shown(page, tmp_path):
     text = (ROOT / page).read_text(encoding="utf-8")

@@ -49,10 +49,10 @@ class TestAttack:
         lines = out.split("Most at risk\n")[1].splitlines()
         assert lines[0] == "  cat: nobody else left (location, k = 2), knowing B"
         assert lines[1] == "  ann: 2 others left (location, k = 2), knowing A"
-        assert "PRIVACY WARNING: what is printed names people" in err
+        assert "PRIVACY WARNING: this output names people" in err
         status, out, err = incrowd("attack", twins, *words, "--json")
         assert [each["user"] for each in json.loads(out)["worst"]] == ["cat", "ann"]
-        assert "PRIVACY WARNING: what is printed names people" in err
+        assert "PRIVACY WARNING: this output names people" in err
 
     def test_tells_times_and_cells(self, incrowd, twins):
         _, out, _ = incrowd("attack", twins, "--attack", "visit", "--most-at-risk", "1", "--k", "1")
@@ -112,7 +112,7 @@ class TestAttack:
         assert "targets" not in json.loads(everybody)
         _, out, _ = incrowd("attack", twins, *words[:-1], "--targets", "ann")
         assert "under attack          1; the crowd is everybody" in out
-        assert "of those under attack can be told" in " ".join(out.split())
+        assert "of those under attack are uniquely re-identified" in " ".join(out.split())
 
     def test_of_some_people_whose_identifiers_are_numbers(self, incrowd, city):
         words = ("--attack", "location", "--k", "2", "--json", "--targets", "3,1")
@@ -126,7 +126,7 @@ class TestAttack:
         words = ("attack", city, "--attack", "frequency,home_work,proportion", "--k", "2")
         status, out, err = incrowd(*words, "--relative", "--json")
         assert (status, err.count("\n")) == (0, 1)
-        assert err.startswith("note: --relative does not concern frequency and home_work: without")
+        assert err.startswith("note: --relative has no effect on frequency and home_work without")
         found = json.loads(out)["risk"]
         visits = library.visits(library.read(city))
         for name, how in (("frequency", {}), ("proportion", {"relative": True})):
@@ -142,7 +142,7 @@ class TestAttack:
         status, _, err = incrowd("attack", twins, *words)
         assert status == 0
         assert f"wrote 9 rows to {output}" in err
-        assert f"PRIVACY WARNING: {output} holds the identifiers" in err
+        assert f"PRIVACY WARNING: {output} contains the identifiers" in err
         table = pl.read_csv(output) if name.endswith("csv") else pl.read_parquet(output)
         assert table.columns == ["attack", "k", "user", "risk"]
         assert table["user"].to_list() == ["ann", "bob", "cat"] * 3

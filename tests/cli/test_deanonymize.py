@@ -91,7 +91,7 @@ class TestDeanonymize:
         status, _, err = incrowd("deanonymize", three, *words)
         assert status == 0
         assert f"wrote 18 rows to {output}" in err
-        assert f"PRIVACY WARNING: {output} holds the identifiers" in err
+        assert f"PRIVACY WARNING: {output} contains the identifiers" in err
         table = pl.read_csv(output) if name.endswith("csv") else pl.read_parquet(output)
         assert table.columns == ["user", "attacker", "n", "matched"]
         last = table.filter(pl.col("attacker") == "markov")
@@ -263,15 +263,15 @@ class TestWrongUse:
     @pytest.mark.parametrize(
         ("words", "text"),
         [
-            (["--train", "1"], "the share is 1; it must be between 0 and 1"),
-            (["--train", "x"], "the share must be a number between 0 and 1, not 'x'"),
+            (["--train", "1"], "share must be between 0 and 1, exclusive, not 1"),
+            (["--train", "x"], "share must be a number between 0 and 1, not 'x'"),
             (["--attacker", "tops"], "there is no attacker 'tops'; did you mean 'top'?"),
-            (["--attacker", ","], "name an attacker, or several: top, tfidf, markov"),
+            (["--attacker", ","], "give at least one attacker: top, tfidf, markov"),
             (["--time-bin", "0.5"], "--time-bin must be at least one slot of the grid"),
             (["--no-split"], "--no-split needs --against"),
             (["-o", "who.txt"], "must end in"),
             (["--against", "none.csv"], "none.csv"),
-            (["--train", "0.01"], "nobody is left to be recognised: 4 nothing to train on"),
+            (["--train", "0.01"], "there is nobody to re-identify: 4 nothing to train on"),
         ],
     )
     def test_is_one_message_and_leaves_nothing(self, incrowd, three, monkeypatch, words, text):

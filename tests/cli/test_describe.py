@@ -10,7 +10,7 @@ class TestDescribe:
         assert "people                2\nsamples               2  (" in out
         assert "1 x time not understood" in out
         assert "calls.csv:5: timestamp=noon" in out
-        assert "2 local times came twice" in out
+        assert "2 local times that occur twice" in out
         assert "user from 'msisdn'" in out
 
     def test_json_has_the_same_for_machines(self, incrowd, calls):

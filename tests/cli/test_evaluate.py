@@ -66,7 +66,7 @@ class TestEvaluate:
         assert (status, err) == (0, "")
         assert out.splitlines()[0] == "people                40 are published, in 20 records"
         assert "published samples     half are up to" in out
-        assert "name what it was made from with --original" in out
+        assert "give the data that it was made from with" in out
         status, out, _ = incrowd("evaluate", release, "--json")
         found = json.loads(out)
         assert (status, found["utility"]) == (0, None)

@@ -59,7 +59,7 @@ class TestMeasure:
         status, _, err = incrowd("measure", twins, "-o", output)
         assert status == 0
         assert f"wrote 4 rows to {output}" in err
-        assert f"PRIVACY WARNING: {output} holds the identifiers" in err
+        assert f"PRIVACY WARNING: {output} contains the identifiers" in err
         table = pl.read_csv(output) if name.endswith("csv") else pl.read_parquet(output)
         assert table.columns == ["user", "k_gap", "spatial", "temporal", *COLUMNS]
         # Ann and bob are hidden, only the time of cat costs, only the place of dan.

@@ -93,7 +93,7 @@ class TestNo:
         status, out, err = incrowd("report", release)
         assert status == 1
         assert out.startswith("Do not share this release: its verification failed.")
-        assert "was not put into a release that did not pass" in err
+        assert "was not added to a release that failed" in err
         assert {file.name for file in release.iterdir()} == {
             "trajectories.parquet",
             "manifest.json",

@@ -128,24 +128,24 @@ class TestUniqueness:
     @pytest.mark.parametrize(
         ("words", "says"),
         [
-            (("--time-bin", "nan"), "some minutes"),
+            (("--time-bin", "nan"), "a positive number of minutes"),
             (("--min-places", "0"), "--min-places"),
-            (("--pois", "--min-stay", "1e300"), "too long"),
+            (("--pois", "--min-stay", "1e300"), "at most 1e+09 min"),
             (("--points", "0"), "at least 1"),
             (("--points", "x"), "--points must be integers"),
             (("--pois", "--by-name"), "cannot be combined"),
-            (("--time-bin", "0.5"), "whole number"),
-            (("--by-name",), "no column tells which cell"),
+            (("--time-bin", "0.5"), "not a multiple of the time slots"),
+            (("--by-name",), "no column for the place (cell"),
             (("--pois", "--poi-diameter", "5"), "finer cells"),
-            (("--pois", "--min-stay", "0"), "above 0"),
-            (("--sensor", "gsm"), "no column tells the sensor"),
+            (("--pois", "--min-stay", "0"), "must be positive"),
+            (("--sensor", "gsm"), "no column for the sensor"),
         ],
     )
     def test_refuses(self, incrowd, city, tmp_path, words, says):
         plain = tmp_path / "plain.csv"
         pl.read_parquet(city).drop("place", strict=False).write_csv(plain)
         status, out, err = incrowd("uniqueness", plain, *words)
-        assert (status, out) == (4 if "no column tells" in says else 2, "")
+        assert (status, out) == (4 if "no column for" in says else 2, "")
         assert says in err
 
     def test_refuses_to_choose_a_part_by_name(self, incrowd, campus):

@@ -121,7 +121,7 @@ class TestPeople:
         assert users(select(self.DATA, people=people)) == ["7", "9"]
 
     def test_unknown_ones_are_counted_and_some_are_named(self):
-        text = r"5 of the 6 people .* 'a', 'b', 'c' and 2 more; name identifiers"
+        text = r"5 of the 6 people .* 'a', 'b', 'c' and 2 more; give identifiers"
         with pytest.raises(ArgumentError, match=text):
             select(self.DATA, people=["a", "b", "7", "c", "d", "e"])
 

@@ -99,7 +99,7 @@ class TestPublish:
         alone = int(records.map_rows(repr).to_series().is_unique().sum())
         figures = done.verification["k-anonymity"].figures
         assert figures["people_alone"] == alone
-        assert (f"{alone} of 40 people" if alone else "is chance") in warned
+        assert (f"{alone} of 40 people" if alone else "is a coincidence") in warned
         claims = done.verification.claims
         assert f"{alone} of 40 people have a record that nobody shares" in claims
         assert "It is not promised" in claims
@@ -120,7 +120,7 @@ class TestPublish:
     def test_warns_even_where_nobody_is_alone_by_chance(self, tmp_path):
         data = trajectories({"ann-1": [cell(0, 0, 10)], "bob-2": [cell(0, 0, 12)]})
         done, warned = published(data, Cloak(60), tmp_path)
-        chance = "that every record is shared by 2 people or more is chance"
+        chance = "that 2 people or more share every record is a coincidence"
         assert warned == [f"temporal cloaking promises no k-anonymity; {chance}"]
         assert done.verification["k-anonymity"].figures["smallest"] == 2
         assert verify(done.path, k=2).ok

@@ -52,7 +52,12 @@ def numbers(
         given=Given(original=False, record=False, tz="UTC", targets=500, seed=0),
         settings=Method("GLOVE", {"k": k}, {"cell": 100.0, "slot": 60}, {}, "random"),
         verification=Verification(
-            Path("release"), k, checks(smallest, **results), (), required=NEEDED[k is None]
+            Path("release"),
+            k,
+            checks(smallest, **results),
+            (),
+            required=NEEDED[k is None],
+            claim="" if k is None else f"at least {k} people share every record",
         ),
         sizes=Sizes({"people": 90, "samples": 900}),
         after=Exposure(rows(*unique), None) if unique else None,

@@ -171,7 +171,7 @@ class TestThreeNumbers:
 
     def test_one_alone_is_said_so(self):
         three = judge(numbers(1, 2)).three
-        assert f"{three[0]['value']} {three[0]['what']}" == "1 person alone has a record, at least"
+        assert f"{three[0]['value']} {three[0]['what']}" == "1 person or more has a unique record"
 
     def test_other_kinds_of_points_do_not_count(self):
         after = Exposure(rows(0.0) + rows(1, 1, 1, 1, kind="spatial"), None)

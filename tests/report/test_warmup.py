@@ -13,6 +13,6 @@ def test_makes_a_whole_report_and_leaves_nothing(tmp_path, monkeypatch):
     warmup.warm()
     assert list(tmp_path.iterdir()) == []
     [report] = made
-    missing = [name for name, part in report.numbers.items() if part is None]
+    missing = [name for name, part in report.numbers.as_dict().items() if part is None]
     assert missing == ["title"]  # nothing was skipped, so that nothing is left to be compiled
-    assert report.numbers["utility"]["persons"] is not None
+    assert report.numbers.utility.persons is not None

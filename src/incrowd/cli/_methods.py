@@ -237,7 +237,9 @@ def mechanism_of(method: str, settings: dict[str, Any]) -> Mechanism:
 def in_option_names(text: str, method: str) -> str:
     """Return what a mechanism says about its settings, with the names that options have."""
     for name, option in options_of(MECHANISMS[method]).items():
-        text = re.sub(rf"(?<![-\w]){name}(?=[= ]| and | or )", _flag(name, option), text)
+        # A name of one word may be a word of the sentence as well.
+        ends = r"(?![-\w])" if "_" in name else r"(?=[= ]| and | or )"
+        text = re.sub(rf"(?<![-\w]){name}{ends}", _flag(name, option), text)
     return text
 
 

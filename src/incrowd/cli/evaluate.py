@@ -46,7 +46,7 @@ UNKNOWN = (
     "Errors, deleted samples, and how each person's places and movement changed were not measured: "
     "they need the private record of who became whom (--record)."
 )
-IN_UTC = "Hours are UTC; if people live in another time zone, name it with --tz."
+IN_UTC = "Hours are UTC; if people live in another time zone, name it with --local-tz."
 NEAR = (1, 2, 7)
 """Kilometres that the paper names."""
 

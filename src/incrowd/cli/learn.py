@@ -41,7 +41,7 @@ MISSED = (
     "Missed: the share of people of the highest class, (0.5, 1], who are predicted to be in a "
     "lower one."
 )
-LOWER = "Told lower: the share of all people who are."
+LOWER = "Underestimated: the share of all people whose predicted class is lower than the true one."
 ACCURACY = (
     "Accuracy is the share of people whose class of risk is right, F the F-measure of the classes "
     "weighted by their people; guessing draws classes by their shares."
@@ -225,7 +225,7 @@ def table_two(found: "list[Experiment]", titles: list[str], how_tested: str = FO
     parts = f"{pair[0]:>{width - 7}}{pair[1]:>7}"
     lines.append(f"{'attack':<{NAMED}}{'k':>3}{parts * len(heads)}")
     if one:
-        lines[-1] += f"{'missed':>10}{'told lower':>13}"
+        lines[-1] += f"{'missed':>10}{'underestimated':>16}"
     for name in dict.fromkeys(each.attack for each in found):
         mine = [each for each in found if each.attack == name]
         for i, each in enumerate(mine):

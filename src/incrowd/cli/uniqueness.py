@@ -94,9 +94,9 @@ def _random(single: dict[str, "Measured"], minutes: float, draws: int) -> list[s
     ]
     wide = max(reach, default=0)
     meaning = (
-        f"Of random people, so many random points: places and slots of {minutes:g} min (both), "
-        f"places, or slots in which enough places were met (time). {draws:,} draws each; the share "
-        f"of all sub-traces is within {wide * 100:.1f} points of these, 19 times of 20."
+        f"Random points of random people: places and time bins of {minutes:g} min (both), places, "
+        f"or time bins in which enough places were visited (time). {draws:,} draws each; the 95 % "
+        f"confidence intervals reach at most {wide * 100:.1f} percentage points to either side."
     )
     meaning += _behind({name: one.random for name, one in single.items()})
     if most:
@@ -148,7 +148,9 @@ def _behind(found: dict[str, dict[str, "Uniqueness"]]) -> str:
         for kind, one in kinds.items()
     ]
     said = [f"{name} {kind} {crowd:,.3g}" for name, kind, _, crowd in crowds if crowd is not None]
-    return f" {crowds[0][2]} points leave so many people on average: {', '.join(said) or '-'}."
+    return (
+        f" Mean number of people who have the same {crowds[0][2]} points: {', '.join(said) or '-'}."
+    )
 
 
 def _together(both: "Measured", single: dict[str, "Measured"]) -> list[str]:

@@ -195,8 +195,8 @@ def publish(
     if found.k is None and least > 1:
         # Where somebody is alone, write_release has warned already.
         warnings.warn(
-            f"{release.method} promises no k-anonymity; that every record is shared by {least:,} "
-            "people or more is chance",
+            f"{release.method} promises no k-anonymity; that {least:,} people or more share "
+            "every record is a coincidence",
             PrivacyWarning,
             stacklevel=2,
         )

@@ -2,7 +2,7 @@
 
 ::
 
-    release, original, record ──> gather ──> numbers (JSON) ──> judge ──> verdict, lights
+    release, original, record ──> collect ──> numbers (JSON) ──> judge ──> verdict, lights
                                                  │                 │
                                                  └──> charts ──────┴──> page (HTML), figures
 

@@ -48,7 +48,7 @@ def attack_lines(numbers: Numbers) -> list[str]:
         shares = f"{percent(first.told_apart):>12}{percent(second.told_apart):>9}"
         highest = f"{first.highest_risk:>16.3f}{second.highest_risk:>9.3f}"
         found.append(f"{first.attack:<28}{shares}{highest}")
-    drawn = f"{before.attacked:,} of {before.people:,} people, in the crowd of all"
+    drawn = f"{before.attacked:,} of {before.people:,} people, each compared with everybody"
     meaning = (
         f"Attacked: {drawn}. Unique: people who are uniquely re-identified, because the "
         f"{before.known} points that give them away best fit nobody else. After: the same attacks "

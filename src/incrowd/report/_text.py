@@ -42,6 +42,14 @@ GLOSSARY = (
         "record linkage",
         "Looking for the record of a person of whom something is known: where she was, and when.",
     ),
+    (
+        "coverage, witness, no invention",
+        (
+            "Three checks of truth: every sample of a published person lies in a published box or "
+            "is counted as lost; how many boxes hold a sample of every member; no box reaches "
+            "beyond what its people did."
+        ),
+    ),
     ("private record", "The list of who became whom. It stays with the owner of the data."),
 )
 SETTINGS = {
@@ -55,7 +63,7 @@ SETTINGS = {
 }
 LOSSES = {
     "people_dropped": "people left out, because no crowd was left for them",
-    "people_left_over": "of these, people left over at the end, alone or too few",
+    "people_left_over": "of these, people left over at the end: fewer than k",
     "people_emptied": "people left out, because none of their samples was left",
     "samples_dropped": "samples of people who were left out",
     "samples_suppressed": "samples left out, because they would have become too large",

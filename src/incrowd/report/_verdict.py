@@ -106,7 +106,7 @@ def _three(numbers: Numbers) -> tuple[Mapping[str, str], ...]:
             if smallest is None
             else "people or more share every record"
             if smallest > 1
-            else "person alone has a record, at least",
+            else "person or more has a unique record",
         },
         _exposed(before, after),
         {"value": "?", "what": "what is left cannot be said"}

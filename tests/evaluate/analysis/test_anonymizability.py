@@ -189,7 +189,7 @@ class TestWords:
     def test_when_people_are_few(self):
         text = said(apart(1, 7, 4))
         assert "With 4 people there is hardly a crowd to hide in" in text
-        assert "cannot be told without telling it of single people" in text
+        assert "the group is so small that it would describe single people" in text
 
     def test_when_a_grid_hides_them(self):
         assert "A grid of 1 km and 30 min hides 100% of them." in said(

@@ -510,7 +510,7 @@ class TestWhatIsRefused:
     @pytest.mark.parametrize(
         ("told", "text"),
         [
-            ({"variant": "odd"}, "the variant must be one of"),
+            ({"variant": "odd"}, "variant must be one of"),
             ({"reshape": "odd"}, "reshape must be one of"),
             ({"stretch": (200, 480)}, "stretch must be a Stretch"),
             ({"stretch": {}}, "stretch must be a Stretch"),

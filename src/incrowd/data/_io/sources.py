@@ -302,7 +302,7 @@ def sniff(path: Path, names: Sequence[str] | None, separator: str | None) -> Tex
         raise InputError(
             f"{path}, line {blank + 1}: the first line must hold the column names, not "
             f"{first[:60]!r}; if the file has no header, give the names in order, for example "
-            "names=['user', 'time', 'lat', 'lon'], or --names on the command line"
+            "names=['user', 'time', 'lat', 'lon'], or --column-names on the command line"
         )
     return TextTable(path, tuple(fields), separator, blank + 1)
 

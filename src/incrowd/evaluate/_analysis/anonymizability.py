@@ -410,8 +410,8 @@ def _how(found: "Anonymizability") -> str:
 def _who(found: "Anonymizability") -> list[str]:
     if found.hardest is None:
         text = (
-            "Who is hardest to hide cannot be told without telling it of single people: too few "
-            "stand out."
+            "Who is hardest to hide is not shown: the group is so small that it would describe "
+            "single people."
         )
         return [text]
     traits = {trait.name: trait for trait in found.hardest.traits}

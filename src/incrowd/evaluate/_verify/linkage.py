@@ -105,7 +105,7 @@ def check_linkage(
     exposed, none = int(((fits > 0) & (fits < k)).sum()), fits == 0
     if record is None:
         losses = [stated_loss(manifest, name) for name in ("people_dropped", "samples_suppressed")]
-        # Of whom nothing fits, she was dropped or has a sample of her own that was suppressed.
+        # If nothing fits, the person was dropped, or one of her samples was suppressed.
         first = trials.known[trials.cuts[:-1]][none]
         people = np.unique(np.searchsorted(aligned.original.offsets, first, side="right"))
         lost = np.full(len(fits), len(people) <= sum(loss or 0 for loss in losses))

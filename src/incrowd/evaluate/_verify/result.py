@@ -182,7 +182,7 @@ class Verification:
     def _claims_without_k(self, left: list[str]) -> str:
         """Return what may be said where nothing was guaranteed of the records."""
         held = ["the files are whole, and count what they hold"]
-        if self["promise"].ok:
+        if self._holds("promise"):
             says = self["promise"].says.rstrip(".")
             held.append(says[:1].lower() + says[1:])
         if self._holds("coverage"):
@@ -203,7 +203,7 @@ class Verification:
         raise KeyError(name)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything but the path, which is nobody's business, as plain values for JSON."""
+        """Return everything but the path, which is private, as plain values for JSON."""
         return {
             "ok": self.ok,
             "k": self.k,

@@ -227,6 +227,10 @@ def _verified(
     """Put the checks in order; say of those not made why."""
     asked = guarantee or GUARANTEES["k-anonymity"]
     names = asked.checks if guarantee else ("files", "guarantee", *asked.checks[1:])
+    # A check that fails counts, also where the guarantee forgets to ask for it.
+    names += tuple(
+        name for name, check in checks.items() if check.ok is False and name not in names
+    )
     made = (checks.get(name, Check(name, None, f"Not checked ({why}).")) for name in names)
     guessed = () if manifest.names == "random" else (SEEDED,)
     return Verification(

@@ -2,7 +2,9 @@
 
 ::
 
-    api            glove, Release, Losses: for users
+    api            glove, Glove: for users
+    release        Release, Losses: what comes out
+    words          what it promises and what not, in sentences
     engine         who calls whom when: search, merge, checkpoint, reshape
     greedy         the greedy loop of Algorithm 1, compiled
     nearest_queue  who is cheapest to merge next

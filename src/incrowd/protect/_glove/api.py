@@ -110,16 +110,12 @@ class Glove(Mechanism):
     )
     max_metres: float | None = setting(
         "Suppress samples wider or higher than this; the papers use 15000.",
-        "--max-metres",
-        "--max-space",
         default=None,
         metavar="M",
         above=0,
     )
     max_minutes: float | None = setting(
         "Suppress samples longer than this; the papers use 360.",
-        "--max-minutes",
-        "--max-time",
         default=None,
         metavar="MIN",
         above=0,

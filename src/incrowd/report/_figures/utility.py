@@ -178,7 +178,7 @@ def _ratio(persons: Persons, name: str) -> Chart | None:
     if not of.bins:
         return None
     axis = f"{axis} in the original"
-    unit = of.unit.replace("km2", "km²")
+    unit = " ".join(of.unit.replace("km2", "km²").split())  # Vega cannot parse all line ends
     rows: list[dict[str, Any]] = [
         asdict(row) | {"at": (row.low * row.high) ** 0.5} for row in of.bins
     ]
