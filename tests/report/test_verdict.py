@@ -6,7 +6,16 @@ import pytest
 from incrowd.report import _thresholds
 from incrowd.report._numbers import Exposure, plain
 from incrowd.report._page import TEMPLATES
-from incrowd.report._thresholds import LIGHTS, ChecksPassed, Threshold, docs_table, lights_of
+from incrowd.report._thresholds import (
+    AMBER,
+    GREEN,
+    LIGHTS,
+    RED,
+    ChecksPassed,
+    Threshold,
+    docs_table,
+    lights_of,
+)
 from incrowd.report._verdict import judge
 from report.samples import before, numbers, rows, sharp, with_sizes, within
 
@@ -124,9 +133,9 @@ class TestUse:
             (0.0, 0, "green", "none"),
             (0.0, 5, "green", "less than 0.1%"),
             (0.05, 100, "green", "5.0%"),
-            (0.01, 501, "amber", "5.0%"),
+            (0.01, 501, "amber", "5.01%"),
             (0.2, 0, "amber", "20.0%"),
-            (0.2001, 0, "red", "20.0%"),
+            (0.2001, 0, "red", "20.01%"),
             (None, 3000, "red", "30.0%"),
             (None, None, "grey", "not known"),
         ],
@@ -183,6 +192,20 @@ class TestThreeNumbers:
 
 
 class TestThresholds:
+    @pytest.mark.parametrize(
+        ("value", "shown", "level"),
+        [(0.397, "39.7%", RED), (0.39996, "39.996%", RED), (0.4, "40%", AMBER),
+         (0.404, "40%", AMBER), (0.6999, "69.99%", AMBER), (0.7, "70%", GREEN)],
+    )  # fmt: skip
+    def test_what_is_shown_is_on_the_side_of_its_level(self, value, shown, level):
+        [light] = [each for each in LIGHTS if each.light == "Detail in space"]
+        assert (light.shown(value), light.level(value)) == (shown, level)
+
+    @pytest.mark.parametrize(("value", "shown"), [(0.05, "5.0%"), (0.0504, "5.04%"), (0, "none")])
+    def test_so_it_is_where_less_is_better(self, value, shown):
+        [light] = [each for each in LIGHTS if each.light == "Left out"]
+        assert light.shown(value) == shown
+
     """The level, the sentence and the documentation come from one entry each."""
 
     def test_a_changed_constant_changes_level_and_sentence_together(self, monkeypatch):

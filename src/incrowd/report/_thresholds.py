@@ -103,10 +103,18 @@ class Threshold:
         return f"{threshold:,}" if self.unit == "people" else f"{100 * threshold:g}%"
 
     def shown(self, value: float) -> str:
-        """Return what was found as text."""
+        """Return what was found as text, with the digits that it takes to be on its side.
+
+        39.7% is not shown as 40% where amber begins at 40%.
+        """
         if self.unit == "people":
             return f"{value:,}"
-        return percent(value, 0) if self.direction == "at least" else part_left_out(value)
+        if self.direction == "at most" and value < TINY:
+            return part_left_out(value)
+        digits = 0 if self.direction == "at least" else 1
+        while self.level(round(value, digits + 2)) != self.level(value):
+            digits += 1
+        return percent(value, digits)
 
     def judge(self, numbers: Numbers) -> Light | None:
         """Return the light; None if it is to be left out."""
