@@ -278,7 +278,7 @@ class TestInterrupted:
             patch.setattr("incrowd.evaluate._publish.write_release", interrupted)
             status, out, err = anonymize("--json")
         assert (status, out) == (130, "")
-        assert "terminated; no incomplete output was left behind" in err
+        assert "interrupted; no incomplete output was left behind" in err
         assert "release.checkpoint keeps what was done: run the same command again" in err
         assert names(calls) == ["calls.csv", "release.checkpoint"]
         status, _, err = anonymize("--json")
@@ -293,7 +293,7 @@ class TestInterrupted:
         status, _, err = anonymize()
         assert (status, err) == (
             130,
-            "incrowd: terminated; no incomplete output was left behind\n",
+            "incrowd: interrupted; no incomplete output was left behind\n",
         )
         assert names(calls) == ["calls.csv"]
 

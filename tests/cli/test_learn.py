@@ -41,7 +41,7 @@ class TestLearn:
         lines = out.splitlines()
         assert lines[0] == "pisa                  120 people"
         assert "random forest" in lines[1]
-        assert lines[4].split() == ["attack", "k", "accuracy", "F", "missed", "told", "lower"]
+        assert lines[4].split() == ["attack", "k", "accuracy", "F", "missed", "underestimated"]
         assert lines[5].split()[:2] == ["location", "2"]
         assert lines[6].split()[0] == "3"
         assert lines[7].split()[:3] == ["guessing,", "on", "average"]

@@ -30,7 +30,7 @@ class TestUniqueness:
         [top] = [i for i, line in enumerate(lines) if line.startswith("Most frequent points")]
         assert lines[top + 2].split() == ["points", "both", "place", "time"]
         assert [len(line.split()) for line in lines[top + 3 : top + 5]] == [4, 4]
-        assert " ".join(lines[top + 6 : top + 9]).count("on average: data both") == 1
+        assert " ".join(lines[top + 6 : top + 9]).count("points: data both") == 1
         assert "Per cent of people with more places" in out
 
     def test_figures_are_those_of_the_library(self, incrowd, city):
@@ -123,7 +123,7 @@ class TestUniqueness:
         found = json.loads(incrowd("uniqueness", city, *words, "--json")[1])["sensors"]["data"]
         rows = [row for [row] in found["random"].values() if row["share"] is not None]
         reach = max(max(r["share"] - r["low"], r["high"] - r["share"]) for r in rows)
-        assert f"within {100 * reach:.1f} points" in out.replace("\n", " ")
+        assert f"at most {100 * reach:.1f} percentage points" in out.replace("\n", " ")
 
     @pytest.mark.parametrize(
         ("words", "says"),
