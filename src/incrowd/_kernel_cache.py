@@ -123,7 +123,7 @@ def folders() -> list[Path]:
     if given:
         return [Path(given) / "incrowd-kernels"]
     package = Path(__file__).parent / "__pycache__" / "kernels"
-    with contextlib.suppress(RuntimeError):  # nobody is at home
+    with contextlib.suppress(RuntimeError):  # the user has no home directory
         return [_user_folder() / "kernels", package]
     return [package]
 

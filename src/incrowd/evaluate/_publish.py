@@ -217,7 +217,10 @@ def refuse_places(final: Path, *, record: Path | None = None, overwrite: bool = 
         raise OutputError(f"{final} is no name for a release; name a new directory")
     if os.path.lexists(final):
         if not overwrite:
-            raise OutputError(f"{final} exists already; choose a new name, or allow overwriting")
+            raise OutputError(
+                f"{final} exists already; choose another name, or allow overwriting (--overwrite "
+                "on the command line, overwrite=True in Python)"
+            )
         _refuse_foreign(final)
     else:
         refuse_taken(final, directory=True)
