@@ -13,8 +13,8 @@ compiled. Where that directory cannot be written, the package's own ``__pycache_
 neither can, kernels are compiled in every process. ``NUMBA_CACHE_DIR`` names another place.
 
 Every specialisation is a file of its own, with a checksum, written beside its place and then
-renamed: processes that compile at the same time do not disturb each other, and a file that is cut
-short is compiled anew. What was not used for two months is removed.
+renamed: a file that is cut short is compiled anew. Processes that need the same at the same time
+wait for the one that came first. What was not used for two months is removed.
 """
 
 import contextlib
@@ -90,6 +90,9 @@ class KernelCache:
         return None
 
     def save_overload(self, sig: Any, result: Any) -> None:
+        """Do nothing: it was kept when it was compiled, while others waited."""
+
+    def keep(self, sig: Any, result: Any) -> None:
         """Keep a specialisation, in the first folder that can be written."""
         if result.lifted or result.library.has_dynamic_globals:
             return
@@ -101,6 +104,19 @@ class KernelCache:
                 _write(path, data)
                 _tidy_once(folder)
                 return
+
+    @contextlib.contextmanager
+    def being_compiled(self, sig: Any) -> Iterator[None]:
+        """Wait until no other process compiles the same, and let others wait for this one."""
+        with contextlib.ExitStack() as held:
+            for folder in folders():
+                lock = (folder / self._own / _name_of(sig)).with_suffix(".lock")
+                # Without a lock it may be compiled twice, which takes longer and does no harm.
+                with contextlib.suppress(OSError):
+                    lock.parent.mkdir(parents=True, exist_ok=True)
+                    held.enter_context(_locked(lock))
+                    break
+            yield
 
     def enable(self) -> None:
         """Do nothing: it is always on."""
@@ -273,6 +289,23 @@ def _write(path: Path, data: bytes) -> None:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock that ends with the process at the latest."""
+    if sys.platform == "win32":
+        yield  # there it is compiled by whoever comes first, and by others as well
+        return
+    import fcntl
+
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            # Whoever waits has opened it already; whoever comes later finds what was compiled.
+            path.unlink(missing_ok=True)
 
 
 def _mark_as_used(folder: Path) -> None:

@@ -15,6 +15,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from incrowd._kernel_cache import KernelCache
+from incrowd._kernel_compiler import PartCompiler, whole_compiler
 
 __all__ = [
     "ONE",
@@ -53,8 +54,9 @@ Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 def kernel(function: Kernel) -> Kernel:
     """Compile a kernel that Python calls; to the type checker it stays the function it was."""
-    compiled: Any = njit(nogil=True, **_PUBLIC)(function)
-    compiled._cache = KernelCache(compiled)  # noqa: SLF001 - numba has no other way to say where
+    compiler = whole_compiler()
+    compiled: Any = njit(nogil=True, pipeline_class=compiler, **_PUBLIC)(function)
+    compiler.cache = compiled._cache = KernelCache(compiled)  # noqa: SLF001 - numba has no other way
     return cast("Kernel", compiled)
 
 
@@ -64,7 +66,9 @@ def kernel_private(function: Kernel) -> Kernel:
     Without the two wrappers that make it callable from elsewhere, which take longer to compile
     than most of these kernels themselves; and not kept on disk, where its callers have it already.
     """
-    return cast("Kernel", njit(nogil=True, **_BARE | {"_nrt": True})(function))
+    return cast(
+        "Kernel", njit(nogil=True, pipeline_class=PartCompiler, **_BARE | {"_nrt": True})(function)
+    )
 
 
 def kernel_nogc(function: Kernel) -> Kernel:
@@ -74,7 +78,9 @@ def kernel_nogc(function: Kernel) -> Kernel:
     Where several threads count the same arrays, counting takes longer than many a kernel. So it
     can give arrays back to light kernels only.
     """
-    return cast("Kernel", njit(nogil=True, **_BARE | {"_nrt": False})(function))
+    return cast(
+        "Kernel", njit(nogil=True, pipeline_class=PartCompiler, **_BARE | {"_nrt": False})(function)
+    )
 
 
 def kernel_inline(function: Kernel) -> Kernel:

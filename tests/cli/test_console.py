@@ -1,11 +1,15 @@
+import re
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import pytest
 
+import incrowd.cli
 from incrowd.cli._app import app
-from incrowd.cli._console import progress, run, warn_first_compile
+from incrowd.cli._compile_ahead import JOBS
+from incrowd.cli._console import _COMPILED, progress, run, warn_first_compile
 from incrowd.errors import (
     ArgumentError,
     ColumnError,
@@ -145,9 +149,27 @@ class TestWrongUse:
 class TestWarnFirstCompile:
     @pytest.mark.parametrize("kept", [True, False])
     def test_tells_of_the_compiler_only_when_it_runs(self, capsys, monkeypatch, kept):
+        begun = []
         monkeypatch.setattr("incrowd._numba.is_cached", lambda _: kept)
-        warn_first_compile()
+        monkeypatch.setattr("incrowd._background.compile_ahead", lambda *jobs: begun.append(jobs))
+        warn_first_compile("glove")
         assert ("Compiling" in capsys.readouterr().err) is not kept
+        assert begun == ([] if kept else [("publish", "glove")])
+
+    @pytest.mark.parametrize("what", _COMPILED)
+    def test_knows_kernels_and_jobs_that_there_are(self, what, monkeypatch):
+        monkeypatch.setattr("incrowd._background.compile_ahead", lambda *_: None)
+        warn_first_compile(what)  # finds the kernel
+        assert set(_COMPILED[what].ahead) <= set(JOBS)
+
+    def test_every_command_names_one(self):
+        named = set()
+        for file in Path(incrowd.cli.__file__).parent.glob("*.py"):
+            text = file.read_text(encoding="utf-8")
+            named.update(
+                re.findall(r'(?:on_first_progress|warn_first_compile)\(.*?"(\S+)"\)', text)
+            )
+        assert named == set(_COMPILED)
 
     def test_finds_what_is_kept(self):
         from incrowd._numba import is_cached, kernel

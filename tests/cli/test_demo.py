@@ -57,12 +57,6 @@ class TestDemo:
         assert "is no release" in err
         assert [entry.name for entry in tmp_path.iterdir()] == ["release"]
 
-    def test_compiles_on_another_core_the_first_time(self, incrowd, tmp_path, monkeypatch):
-        steps = []
-        monkeypatch.setattr("incrowd.cli.demo.warn_first_compile", lambda: True)
-        monkeypatch.setattr(
-            "incrowd.report._warmup.begin",
-            lambda: steps.append("begun") or (lambda: steps.append("waited")),
-        )
+    def test_tells_of_the_compiler(self, incrowd, tmp_path, said):
         assert incrowd("demo", "-o", tmp_path, "--users", 5)[0] == 0
-        assert steps == ["begun", "waited"]
+        assert said == ["compiler"]

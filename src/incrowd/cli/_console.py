@@ -7,7 +7,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incrowd.cli import INTERRUPTED, TERMINATED
 from incrowd.errors import IncrowdError, InputError, PrivacyWarning, VerificationError
@@ -102,24 +102,41 @@ def write_people(table: "pl.DataFrame", output: "Path", *, overwrite: bool) -> N
     warn(f"{output} contains the identifiers of the input and how exposed each person is")
 
 
-def warn_first_compile(
-    kernel: str = "measure._stretch.search:search", takes: str = "two minutes"
-) -> bool:
-    """Say why nothing seems to happen where kernels were never compiled before; if so, True.
+class _Compiled(NamedTuple):
+    """What a command compiles the first time."""
 
-    The kernel is known by its module, a colon and its name.
-    """
+    kernel: str
+    """The first of it that takes long: its module, a colon and its name."""
+    takes: str
+    ahead: tuple[str, ...] = ()
+    """What to compile on other cores meanwhile."""
+
+
+_COMPILED = {
+    "search": _Compiled("measure._stretch.search:search", "half a minute"),
+    "glove": _Compiled("measure._stretch.search:search", "a minute", ("publish", "glove")),
+    "demo": _Compiled("measure._stretch.search:search", "a minute", ("publish", "glove", "report")),
+    "attack": _Compiled("attack._search.unordered:unordered_search", "half a minute"),
+    "recognition": _Compiled("attack._reidentification.top_n:_match_top_n", "half a minute"),
+    "uniqueness": _Compiled("measure._uniqueness.inverted_index:_count", "half a minute"),
+    "utility": _Compiled("evaluate._utility.aggregate:_count", "half a minute"),
+}
+
+
+def warn_first_compile(what: str) -> None:
+    """Say why nothing seems to happen where kernels were never compiled before, and begin."""
+    from incrowd._background import compile_ahead
     from incrowd._numba import is_cached
 
-    module, _, name = kernel.partition(":")
+    module, _, name = _COMPILED[what].kernel.partition(":")
     home = importlib.import_module(f"incrowd.{module}")
-    first = not is_cached(getattr(home, name))
-    if first:
+    if not is_cached(getattr(home, name)):
+        takes = _COMPILED[what].takes
         say(f"Compiling what this command runs, once on this machine: about {takes} ...")
-    return first
+        compile_ahead(*_COMPILED[what].ahead)
 
 
-def on_first_progress(update: Callable[..., None], *kernel: str) -> Callable[..., None]:
+def on_first_progress(update: Callable[..., None], what: str) -> Callable[..., None]:
     """Warn of the compiler when work begins: at the first progress, and not before an error."""
     begun = False
 
@@ -127,7 +144,7 @@ def on_first_progress(update: Callable[..., None], *kernel: str) -> Callable[...
         nonlocal begun
         if not begun:
             begun = True
-            warn_first_compile(*kernel)
+            warn_first_compile(what)
         update(*how_far)
 
     return first

@@ -161,7 +161,9 @@ def _protected(
                 threads=reading["threads"],
                 memory=reading["memory"],
                 checkpoint=journal,
-                progress=show if journal is None else on_first_progress(_noticing(journal, show)),
+                progress=show
+                if journal is None
+                else on_first_progress(_noticing(journal, show), "glove"),
             )
     except ArgumentError as error:
         raise ArgumentError(in_option_names(str(error), method)) from error

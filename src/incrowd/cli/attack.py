@@ -92,9 +92,7 @@ def attack(
             targets=who,
             instances=worst > 0,
             threads=source.reading["threads"],
-            progress=on_first_progress(
-                update, "attack._search.unordered:unordered_search", "half a minute"
-            ),
+            progress=on_first_progress(update, "attack"),
             **settings,
         )
     found = risks_of(table)

@@ -346,9 +346,7 @@ def deanonymize(
                 precision=both.trace.precision,
                 matches=output is not None,
                 threads=source.reading["threads"],
-                progress=on_first_progress(
-                    update, "attack._reidentification.matchers:top", "half a minute"
-                ),
+                progress=on_first_progress(update, "recognition"),
                 **settings,
             )
     shown = sorted({*(n for n in SHOWN if n <= most), most})

@@ -38,14 +38,12 @@ def demo(
     from incrowd.evaluate._publish import publish, refuse_places
     from incrowd.report._make import make
     from incrowd.report._terminal import attack_lines, unique_lines
-    from incrowd.report._warmup import begin
 
     output.mkdir(parents=True, exist_ok=True)
     file, folder = output / "city.parquet", output / "release"
     record = output / "who.parquet"
     refuse_places(folder, record=record, overwrite=True)
-    # Two cores compile sooner than one; whoever did it before has nothing to wait for.
-    compiled = begin() if warn_first_compile() else None
+    warn_first_compile("demo")
     with progress("Making people", "people") as update:
         data = incrowd.synthesize("city", users=users, seed=seed, progress=update)
     incrowd.write(data, file, overwrite=True)
@@ -59,8 +57,6 @@ def demo(
     print("\n".join(measure.lines_of(found, stretch, data.frame)))
     with anonymize.stages() as show:
         release = incrowd.glove(data, K, progress=show)
-    if compiled is not None:
-        compiled()
     with progress("Writing and verifying", "steps") as update:
         done = publish(
             release, folder, original=data, record=record, overwrite=True, progress=update

@@ -152,7 +152,7 @@ def _beside(
     pair = of_files(release, read, record)
     threads = source.reading["threads"]
     with progress("Comparing", "steps") as update:
-        first = on_first_progress(update, "evaluate._utility.aggregate:_count", "half a minute")
+        first = on_first_progress(update, "utility")
         useful = incrowd.utility(pair, tz=tz, threads=threads, progress=first, **how)
         accurate = incrowd.accuracy(pair, threads=threads)
     lines = accuracy_lines(accurate)

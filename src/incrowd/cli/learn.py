@@ -148,9 +148,7 @@ def learn(
                     names,
                     wanted,
                     threads=threads,
-                    progress=on_first_progress(
-                        update, "attack._search.unordered:unordered_search", "half a minute"
-                    ),
+                    progress=on_first_progress(update, "attack"),
                     **with_precision(settings, time_bin, data.frame),
                 )
             )

@@ -77,7 +77,9 @@ def measure(
     threads = source.reading["threads"]
     every = sorted({*wanted, *(crowds_for(len(data)) if curve else ())})
     with progress("Measuring", "people") as update:
-        table = incrowd.k_gap(data, every, threads=threads, progress=on_first_progress(update))
+        table = incrowd.k_gap(
+            data, every, threads=threads, progress=on_first_progress(update, "search")
+        )
     spread = _spread(data, wanted if output is not None else every[:1], table, threads)
     with progress("Analysing causes", "people") as update:
         found = incrowd.anonymizability(

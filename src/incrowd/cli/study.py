@@ -105,7 +105,7 @@ def study(
             reshape=reshape,
             seed=seed,
             threads=source.reading["threads"],
-            progress=on_first_progress(update),
+            progress=on_first_progress(update, "search"),
         )
     print(json.dumps(found.as_dict(), indent=2) if as_json else "\n".join(lines_of(found)))
 

@@ -263,9 +263,7 @@ def uniqueness(
     found = traces_of(source, minutes, poi, by_name=by_name, pois=pois, met=met)
     threads = source.reading["threads"]
     with progress("Drawing", "traces") as update:
-        told = on_first_progress(
-            update, "measure._uniqueness.inverted_index:_count", "half a minute"
-        )
+        told = on_first_progress(update, "uniqueness")
         all_of_it = measured(
             found, wanted, draws=draws, seed=seed, each=each, exact=exact, threads=threads,
             progress=told,

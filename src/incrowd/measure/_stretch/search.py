@@ -36,7 +36,7 @@ from incrowd.measure._stretch.candidates import (
 )
 from incrowd.measure._stretch.index import EACH, SearchIndex, compare_fractions, exact_cost
 from incrowd.measure._stretch.lower_bounds import ActiveClusters
-from incrowd.measure._stretch.topk import make_buffer, shrink, sort
+from incrowd.measure._stretch.topk import make_buffer, shrink, sort, stable_order
 
 __all__ = [
     "NearestNeighbours",
@@ -172,8 +172,11 @@ def _initial_limit(query: int, scope: int, near: int, index: SearchIndex) -> flo
             query, np.int64(buffer.cluster[0, c]), index, costs[near - 1], each
         )
         if whole and top / bottom < costs[near - 1]:
-            costs[near - 1] = top / bottom
-            costs.sort()
+            place = near - 1
+            while place > 0 and costs[place - 1] > top / bottom:
+                costs[place] = costs[place - 1]
+                place -= 1
+            costs[place] = top / bottom
     return costs[near - 1]
 
 
@@ -280,11 +283,8 @@ def _search_remainder(
     both_value = np.empty(count + size)
     both_slot = np.empty(count + size, np.int32)
     both_exact = np.zeros(count + size, np.bool_)
-    both_value[:count], both_slot[:count], both_exact[:count] = (
-        value[:count],
-        cluster[:count],
-        exact[:count],
-    )
+    for c in range(count):
+        both_value[c], both_slot[c], both_exact[c] = value[c], cluster[c], exact[c]
     total = count
     for c in range(buffer.count[0]):
         v, s = buffer.value[0, c], buffer.cluster[0, c]
@@ -313,7 +313,7 @@ def _store(
     clusters: ActiveClusters,
 ) -> None:
     """Write down the first candidates by what is known of them now, and what all others cost."""
-    order = np.argsort(value[:count], kind="mergesort")
+    order = stable_order(value, count)
     if count > keep:
         # Whoever is left out costs at least as much as the first of them.
         first = value[order[keep]]
@@ -340,18 +340,26 @@ def combine_parts(one: NearestNeighbours, two: NearestNeighbours) -> None:
         nearest, top, bottom = two.near[q, 0], two.numerator[q, 0], two.denominator[q, 0]
         if nearest >= 0 and _precedes(nearest, top, bottom, q, ZERO, one):
             one.near[q, 0], one.numerator[q, 0], one.denominator[q, 0] = nearest, top, bottom
-        value = np.concatenate((one.value[q, : one.number[q]], two.value[q, : two.number[q]]))
-        node = np.concatenate((one.node[q, : one.number[q]], two.node[q, : two.number[q]]))
+        # Both lists are in order; of equals, those of the first come first.
+        size, a, b = one.number[q] + two.number[q], ZERO, ZERO
+        value, node = np.empty(size), np.empty(size, np.int32)
+        for p in range(size):
+            if b == two.number[q] or (a < one.number[q] and one.value[q, a] <= two.value[q, b]):
+                value[p], node[p] = one.value[q, a], one.node[q, a]
+                a += 1
+            else:
+                value[p], node[p] = two.value[q, b], two.node[q, b]
+                b += 1
         remainder_bound, remainder_node = one.remainder_bound[q], one.remainder_node[q]
         if two.remainder_bound[q] == remainder_bound:
             remainder_node = min(remainder_node, two.remainder_node[q])
         elif two.remainder_bound[q] < remainder_bound:
             remainder_bound, remainder_node = two.remainder_bound[q], two.remainder_node[q]
-        order = np.argsort(value, kind="mergesort")
-        number = min(keep, len(order))
-        if number < len(order) and value[order[number]] <= remainder_bound:
-            remainder_bound, remainder_node = value[order[number]], np.int64(0)
-        one.value[q, :number], one.node[q, :number] = value[order[:number]], node[order[:number]]
+        number = min(keep, size)
+        if number < size and value[number] <= remainder_bound:
+            remainder_bound, remainder_node = value[number], np.int64(0)
+        for p in range(number):
+            one.value[q, p], one.node[q, p] = value[p], node[p]
         one.number[q], one.remainder_bound[q], one.remainder_node[q] = (
             number,
             remainder_bound,

@@ -265,6 +265,8 @@ def glove(
     >>> int(release.trajectories.crowd.min()), release.losses.people_dropped
     (2, 0)
     """
+    from incrowd._background import compile_ahead
+    from incrowd._numba import is_cached
     from incrowd._parallel import cores
     from incrowd.data._trajectories import Trajectories
     from incrowd.measure._stretch.batch_bounds import CHUNK
@@ -272,6 +274,7 @@ def glove(
     from incrowd.measure._stretch.index import scale_for
     from incrowd.protect._glove.checkpoint import Journal
     from incrowd.protect._glove.engine import Run
+    from incrowd.protect._glove.greedy import run_until_event
     from incrowd.protect._glove.release import release_of
 
     data = Trajectories.of(data)
@@ -301,6 +304,8 @@ def glove(
     journal = None if checkpoint is None else Journal(checkpoint, data, settings)
     try:
         tell("Searching", 0, len(data))
+        if not is_cached(run_until_event):
+            compile_ahead("glove")
         run = Run(
             data,
             rules,

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Run",
+    "compile_kernels",
     "lists_for",
 ]
 
@@ -360,6 +361,29 @@ class Run:
         )
 
 
+def compile_kernels() -> None:
+    """Compile what a run calls apart from the search, by calling it with nothing to do."""
+    from incrowd.data._frame import Frame
+    from incrowd.data._trajectories import Trajectories
+    from incrowd.measure._stretch.definition import Stretch
+    from incrowd.measure._stretch.index import scale_for
+    from incrowd.protect._glove.merge import ANY
+
+    zero, one = np.zeros(2, np.int32), np.ones(2, np.int32)
+    data = Trajectories((zero, one) * 3, np.arange(3), Frame())
+    rules = Rules(2, False, 0, ANY, ANY, False)  # noqa: FBT003
+    run = Run(data, rules, scale_for(data, Stretch(), bounds=True), threads=1, corner_regions=1)
+    nobody = np.empty(0, np.int64)
+    build(run.index.clusters, run.queue)
+    run.go_on(0)
+    resolve_bounds(nobody, 0.0, run.index, run.nodes, run.queue)
+    refresh(run.index, run.nodes, run.queue)
+    sift_up_all(nobody, run.index.clusters, run.queue)
+    run._make_space()  # noqa: SLF001
+    merge_deferred(nobody, run.index, rules, run.nodes, run.log)
+    run._compact()  # noqa: SLF001
+
+
 def lists_for(people: int) -> int:
     """Give how many candidates to list: more where there are few people."""
     return min(people, max(LISTED, LISTS // (12 * people)))
@@ -410,8 +434,8 @@ def _pack(
             arena.t0[used], arena.t1[used] = arena.t0[i], arena.t1[i]
             arena.reach[used], arena.region[used] = arena.reach[i], arena.region[i]
             arena.time_bin[used] = arena.time_bin[i]
-            if len(corner_codes):
-                corner_codes[used] = corner_codes[i]
+            for c in range(corner_codes.shape[1] if len(corner_codes) else 0):
+                corner_codes[used, c] = corner_codes[i, c]
             used += 1
         nodes.start[node], nodes.end[node] = base + used - (end - start), base + used
         cluster = nodes.cluster[node]

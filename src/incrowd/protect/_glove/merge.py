@@ -35,6 +35,7 @@ from incrowd.measure._stretch.effort import (
     space_stretch,
     time_stretch,
 )
+from incrowd.measure._stretch.topk import stable_order
 
 __all__ = [
     "ANY",
@@ -277,14 +278,14 @@ def _split(boxes: Boxes, number: int, out: Boxes, at: int) -> int:
 
     The reshaping of the paper. A piece that nobody covers is a gap, and stays one.
     """
-    cuts = np.empty(2 * number, np.int32)
+    ends = np.empty(2 * number)
     for i in range(number):
-        cuts[2 * i], cuts[2 * i + 1] = boxes.t0[i], boxes.t1[i]
-    cuts, pieces = cuts[np.argsort(cuts, kind="mergesort")], -1
-    for i in range(2 * number):
-        if pieces < 0 or cuts[i] != cuts[pieces]:
+        ends[2 * i], ends[2 * i + 1] = boxes.t0[i], boxes.t1[i]
+    cuts, pieces = np.empty(2 * number, np.int32), -1
+    for i in stable_order(ends, 2 * number):
+        if pieces < 0 or ends[i] != cuts[pieces]:
             pieces += 1
-            cuts[pieces] = cuts[i]
+            cuts[pieces] = ends[i]
     pieces = max(0, pieces)
     covered = np.full(pieces, -1, np.int64)
     hull = empty_boxes(pieces)
@@ -307,10 +308,19 @@ def _split(boxes: Boxes, number: int, out: Boxes, at: int) -> int:
 
 
 @kernel_private
+def _by_start(boxes: Boxes, number: int) -> NDArray[np.int32]:
+    """Give the order of boxes by their start; of equals as they are."""
+    start = np.empty(number)
+    for i in range(number):
+        start[i] = boxes.t0[i]
+    return stable_order(start, number)
+
+
+@kernel_private
 def _union(boxes: Boxes, number: int, out: Boxes, at: int) -> int:
     """Make one of all samples that overlap in time, directly or through others."""
     written = 0
-    for i in np.argsort(boxes.t0[:number], kind="mergesort"):
+    for i in _by_start(boxes, number):
         if written and boxes.t0[i] < out.t1[at + written - 1]:
             _cover(out, at + written - 1, boxes, i)
         else:
@@ -330,7 +340,7 @@ def _follows(boxes: Boxes, i: int, j: int) -> int:
 @kernel_private
 def _distinct(boxes: Boxes, number: int, out: Boxes, at: int) -> int:
     """Sort the boxes and leave out repeated ones."""
-    order = np.argsort(boxes.t0[:number], kind="mergesort")
+    order = _by_start(boxes, number)
     for i in range(1, number):  # few are out of place now
         j = i
         while j > 0 and _follows(boxes, order[j], order[j - 1]) < 0:

@@ -140,8 +140,8 @@ def insert(
     for q in range(len(queries)):
         cluster, number = queries[q], found.number[q]
         queue.number[cluster] = number
-        queue.node[cluster, :number] = found.node[q, :number]
-        queue.value[cluster, :number] = found.value[q, :number]
+        for p in range(number):
+            queue.node[cluster, p], queue.value[cluster, p] = found.node[q, p], found.value[q, p]
         queue.remainder_bound[cluster], queue.remainder_node[cluster] = (
             found.remainder_bound[q],
             found.remainder_node[q],
@@ -306,9 +306,9 @@ def compact(index: SearchIndex, nodes: Nodes, queue: NearestQueue) -> int:
         nodes.cluster[clusters.node[used]] = used
         if index.bounds:
             if cluster > used:
-                distance_rows[used] = distance_rows[cluster]
+                _copy_row(distance_rows, cluster, used)
                 if len(index.corner_rows) and clusters.start[used] >= len(index.base.t0):
-                    index.corner_rows[used] = index.corner_rows[cluster]
+                    _copy_row(index.corner_rows, cluster, used)
             store_distance_row(
                 used,
                 index.partition.regions,
@@ -319,6 +319,13 @@ def compact(index: SearchIndex, nodes: Nodes, queue: NearestQueue) -> int:
             )
         used += 1
     return used
+
+
+@kernel_nogc
+def _copy_row(rows: NDArray[np.uint8], source: int, target: int) -> None:
+    """Copy a row of a table; for a slice numba compiles its message for unequal shapes as well."""
+    for i in range(rows.shape[1]):
+        rows[target, i] = rows[source, i]
 
 
 @kernel_private
@@ -342,17 +349,16 @@ def _move(cluster: int, to: int, clusters: ActiveClusters, queue: NearestQueue) 
         clusters.dominant_region[cluster],
         clusters.dominant_share[cluster],
     )
-    clusters.dominant_corners[to], clusters.dominant_corner_shares[to] = (
-        clusters.dominant_corners[cluster],
-        clusters.dominant_corner_shares[cluster],
-    )
+    corners, shares = clusters.dominant_corners, clusters.dominant_corner_shares
+    for c in range(corners.shape[1]):
+        corners[to, c], shares[to, c] = corners[cluster, c], shares[cluster, c]
     queue.key[to], queue.kind[to] = queue.key[cluster], queue.kind[cluster]
     queue.partner[to] = queue.partner[cluster]
     queue.numerator[to] = queue.numerator[cluster]
     queue.denominator[to] = queue.denominator[cluster]
     number = queue.number[cluster]
-    queue.node[to, :number] = queue.node[cluster, :number]
-    queue.value[to, :number] = queue.value[cluster, :number]
+    for p in range(number):
+        queue.node[to, p], queue.value[to, p] = queue.node[cluster, p], queue.value[cluster, p]
     queue.number[to] = number
     queue.remainder_bound[to], queue.remainder_node[to] = (
         queue.remainder_bound[cluster],

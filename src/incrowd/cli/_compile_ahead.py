@@ -1,0 +1,84 @@
+"""Jobs on made-up data that compile what real ones call: ``python -m incrowd.cli._compile_ahead``.
+
+Each calls kernels as they are called on real data, for a kernel is compiled for the types of its
+arguments; what comes out is thrown away.
+"""
+
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.data._trajectories import Trajectories
+
+__all__ = ["JOBS"]
+
+PAIRS, SAMPLES, DAYS, STEP = 12, 200, 14, 5
+
+
+def _glove() -> None:
+    """Compile what GLOVE calls, apart from the search: that is compiled by whoever waits for it."""
+    from incrowd.protect._glove.engine import compile_kernels
+
+    compile_kernels()
+
+
+def _publish() -> None:
+    """Compile what publishing calls: verify a release."""
+    from incrowd.evaluate._verify.run import verify
+
+    with tempfile.TemporaryDirectory() as folder:
+        release, original, record = _pairs(Path(folder))
+        verify(release, original=original, record=record, draws=1)
+
+
+def _report() -> None:
+    """Compile what a report calls: make one."""
+    import numpy as np
+    import polars as pl
+
+    from incrowd.report._make import make
+
+    with tempfile.TemporaryDirectory() as folder:
+        release, original, record = _pairs(Path(folder))
+        gaps = pl.DataFrame({"user": original.people, "k_gap": np.linspace(0, 1, len(original))})
+        make(release, original=original, record=record, gaps=gaps)
+
+
+def _pairs(folder: Path) -> tuple[Path, "Trajectories", "pl.DataFrame"]:
+    """Write a release of people who did the same in pairs; give it, the original and the record."""
+    import numpy as np
+    import polars as pl
+
+    import incrowd
+    from incrowd.data._release import write_release
+
+    # A walk over some days for each pair, sample for sample by chance.
+    dice, frame = np.random.default_rng(1), incrowd.Frame("EPSG:32630")
+    shape = (PAIRS, SAMPLES)
+    place = [dice.integers(-STEP, STEP, shape).cumsum(axis=1) + 5000 for _ in range(2)]
+    low = [*place, dice.integers(1, 2 * DAYS * 1440 // SAMPLES, shape).cumsum(axis=1)]
+    columns = tuple(side.astype(np.int32).ravel() for one in low for side in (one, one + 1))
+    offsets = np.arange(PAIRS + 1) * SAMPLES
+    crowds = incrowd.Trajectories(columns, offsets, frame, crowd=np.full(PAIRS, 2, np.int32))
+    trajectory = np.repeat(np.arange(PAIRS), 2)
+    both, users = crowds[trajectory], pl.Series(np.arange(2 * PAIRS)).cast(pl.String)
+    original = incrowd.Trajectories(both.columns, both.offsets, frame, people=users)
+    settings = {"k": 2, "reshape": "split"}
+    _, names = write_release(
+        folder / "release", crowds, method="GLOVE", settings=settings, losses={}
+    )
+    record = pl.DataFrame({"user": users, "trajectory": trajectory.astype(np.int32)})
+    return folder / "release", original, record.with_columns(person=names["person"])
+
+
+JOBS: dict[str, Callable[[], None]] = {"glove": _glove, "publish": _publish, "report": _report}
+
+
+if __name__ == "__main__":
+    for job in sys.argv[1:]:
+        JOBS[job]()
