@@ -398,6 +398,29 @@ class TestPrivateKernels:
         assert whole(np.array([1, 2, 3])) == (22, 30, 4)
         assert whole(np.array([1.5, 2, 3])) == (27.5, 30.0, 4.0)
 
+    def test_can_be_called_by_functions_that_numba_compiles_itself(self):
+        @kernel_private
+        def one(x):
+            if x < 0:
+                raise ValueError("negative", x)
+            return x + 1
+
+        @kernel_nogc
+        def two(x):
+            return one(x) * 10
+
+        @kernel_private
+        def three(x):
+            return two(x) + one(x) + len(np.empty(3))
+
+        @numba.njit
+        def other(x):
+            return three(x)
+
+        assert other(1) == 25
+        with pytest.raises(ValueError, match="negative"):
+            other(-3)
+
     def test_make_arrays_and_give_them_back(self):
         @kernel_private
         def row(size):

@@ -40,8 +40,16 @@ class _Part(JITCodeLibrary):
         for function in self._final_module.functions:
             if not function.is_declaration and function.linkage == llvm.Linkage.external:
                 function.linkage = "linkonce_odr"  # several wholes may take it in
-        self._shared_module = self._final_module
         self._finalized = True
+
+    def _get_module_for_linking(self) -> Any:
+        """Give all that a function needs which is not compiled here, as one in a test."""
+        if self._shared_module is None:
+            module = self._final_module.clone()
+            for library in _with_parts(self._linking_libraries):
+                _take(library, module)
+            self._shared_module = module
+        return self._shared_module
 
 
 class _NoEnvironments:
@@ -55,8 +63,20 @@ class _Whole(JITCodeLibrary):
     """Code that is run, with all parts in it."""
 
     def finalize(self) -> None:
-        self._linking_libraries = list(_with_parts(self._linking_libraries))
+        every = list(_with_parts(self._linking_libraries))
+        for library in every:
+            if isinstance(library, _Part):
+                self._reload_init.update(library._reload_init)  # noqa: SLF001 - as numba does
+                _take(library, self._final_module)
+        self._linking_libraries = [one for one in every if not isinstance(one, _Part)]
         super().finalize()  # type: ignore[no-untyped-call]
+
+
+def _take(library: Any, module: Any) -> None:
+    """Write a library into a module: a part without what it needs."""
+    part = isinstance(library, _Part)
+    own = library._final_module if part else library._get_module_for_linking()  # noqa: SLF001
+    module.link_in(own, preserve=True)
 
 
 def _with_parts(libraries: Iterable[Any]) -> Iterator[Any]:
