@@ -1,4 +1,4 @@
-"""A privacy officer decides whether a file may leave the house.
+"""A privacy officer decides whether a file may leave the company.
 
 Reads a file of who was where and when, says how exposed people are in it, hides everybody in a
 crowd of three or more, has the written release verified, and puts a report into it: the page that

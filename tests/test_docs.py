@@ -198,18 +198,18 @@ class TestArchitecture:
         assert len(self.text.splitlines()) <= 65
 
     def test_names_only_what_is_there(self):
-        house = ROOT / "src" / "incrowd"
+        source = ROOT / "src" / "incrowd"
         for row in re.findall(r"^\| .* \| (.*) \| .* \|$", self.text, re.MULTILINE)[1:]:
-            room = house
+            layer = source
             for one in re.findall(r"`([\w./]+[./]\w*)`", row):
-                assert (house / one).exists() or (room / one).exists(), one
-                room = house / one.split("/")[0] if (house / one).exists() else room
+                assert (source / one).exists() or (layer / one).exists(), one
+                layer = source / one.split("/")[0] if (source / one).exists() else layer
 
 
 def test_public_functions_document_their_parameters():
     """Every parameter of a public function is in its docstring."""
     missing = []
-    for owner in (incrowd, *(getattr(incrowd, room) for room in ("predict", "report"))):
+    for owner in (incrowd, *(getattr(incrowd, layer) for layer in ("predict", "report"))):
         for public in owner.__all__:
             function = getattr(owner, public)
             if inspect.isfunction(function) and "Parameters\n" in (function.__doc__ or ""):

@@ -1,6 +1,6 @@
-"""The staircase: no room imports one above it, and the verifier shares no code with the maker.
+"""Layers: no package imports one above it, and the verifier shares no code with the maker.
 
-Read from the sources, so that imports inside functions, and names that the root or a room loads
+Read from the sources, so that imports inside functions, and names that the root or a package loads
 lazily, count as well: ``from incrowd import glove`` is an import of what ``protect`` has.
 """
 
@@ -14,7 +14,7 @@ import pytest
 import incrowd
 
 SOURCE = Path(incrowd.__file__).parent
-STAIRS = ("data", "measure", "attack", "predict", "protect", "evaluate", "report", "cli")
+LAYERS = ("data", "measure", "attack", "predict", "protect", "evaluate", "report", "cli")
 """From the ground up."""
 APART = ("incrowd.protect", "incrowd.measure", "incrowd.attack", "incrowd.report")
 """What the verifier must not reach, however far the way."""
@@ -74,7 +74,7 @@ def imports(path, *, types=True):
     return found
 
 
-def room(module):
+def layer(module):
     return [*module.split("."), ""][1]
 
 
@@ -83,14 +83,14 @@ def is_facade(path):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_no_import_goes_up_the_stairs(path):
-    own = room(name_of(path))
+def test_no_import_goes_up(path):
+    own = layer(name_of(path))
     for module in imports(path, types=not is_facade(path)):
-        other = room(module)
-        if other not in STAIRS or name_of(path) == "incrowd.__main__":
+        other = layer(module)
+        if other not in LAYERS or name_of(path) == "incrowd.__main__":
             continue
-        assert own in STAIRS, f"{name_of(path)}, which every room needs, imports {module}"
-        assert STAIRS.index(other) <= STAIRS.index(own), f"{name_of(path)} imports {module}"
+        assert own in LAYERS, f"{name_of(path)}, which every package needs, imports {module}"
+        assert LAYERS.index(other) <= LAYERS.index(own), f"{name_of(path)} imports {module}"
 
 
 def test_the_verifier_reaches_neither_what_makes_nor_what_measures():
@@ -110,17 +110,17 @@ def test_the_verifier_reaches_neither_what_makes_nor_what_measures():
         assert not module.startswith(APART), " -> ".join(way)
 
 
-@pytest.mark.parametrize("name", STAIRS[:-1])
-def test_a_room_shows_all_that_the_root_does(name):
-    """What ``incrowd.NAME`` loads from a room is in that room's ``__all__``."""
+@pytest.mark.parametrize("name", LAYERS[:-1])
+def test_a_package_shows_all_that_the_root_does(name):
+    """What ``incrowd.NAME`` loads from a package is in its ``__all__``."""
     shown = {one for one in incrowd.__all__ if home("incrowd", one).split(".")[1] == name} - {name}
     assert shown <= set(importlib.import_module(f"incrowd.{name}").__all__)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_modules_in_rooms_are_private(path):
-    """A room's ``__init__`` is its API; commands are named after themselves."""
+def test_modules_in_packages_are_private(path):
+    """A package's ``__init__`` is its API; commands are named after themselves."""
     module = name_of(path)
     parts = module.split(".")[2:]
-    if parts and room(module) != "cli":
+    if parts and layer(module) != "cli":
         assert parts[0].startswith("_")

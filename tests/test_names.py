@@ -12,8 +12,8 @@ import pytest
 
 import incrowd
 
-ROOMS = ("data", "measure", "attack", "predict", "protect", "evaluate", "report")
-PACKAGES = ("incrowd", *(f"incrowd.{room}" for room in ROOMS))
+LAYERS = ("data", "measure", "attack", "predict", "protect", "evaluate", "report")
+PACKAGES = ("incrowd", *(f"incrowd.{layer}" for layer in LAYERS))
 DATA = {"ATTACKS", "CLASSES", "LEARNERS", "MECHANISMS"}
 """Public names that are neither functions nor classes."""
 
@@ -68,7 +68,7 @@ class TestEveryName:
 
     @pytest.mark.parametrize(("package", "name"), EVERY)
     def test_takes_and_gives_what_is_public(self, package, name):
-        """A class of ours in a public signature is public in its room as well."""
+        """A class of ours in a public signature is public in its package as well."""
         found = getattr(importlib.import_module(package), name)
         if not isinstance(found, types.FunctionType):
             return

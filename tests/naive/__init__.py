@@ -1,4 +1,4 @@
-"""The slow and obvious oracle of every fast path, in plain Python: a module for each room.
+"""The slow and obvious oracle of every fast path, in plain Python: a module for each package.
 
 People are a list of ``(user, boxes)``; a box is ``(x0, x1, y0, y1, t0, t1)``.
 """

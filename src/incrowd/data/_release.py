@@ -1,4 +1,4 @@
-"""A release: the directory that leaves the house.
+"""A release: the directory that is published.
 
 ::
 
@@ -94,7 +94,7 @@ def write_release(
     Returns
     -------
     The manifest, and a private table (trajectory, person) of the names under which each
-    trajectory was published. The table must not leave the house.
+    trajectory was published. The table must not be published.
 
     Warns
     -----

@@ -13,15 +13,21 @@ from incrowd._lazy import lazy
 if TYPE_CHECKING:
     from incrowd.evaluate._analysis.anonymizability import Anonymizability as Anonymizability
     from incrowd.evaluate._analysis.anonymizability import anonymizability as anonymizability
+    from incrowd.evaluate._analysis.covariates import covariates as covariates
     from incrowd.evaluate._analysis.study import Study as Study
+    from incrowd.evaluate._analysis.study import first_costs as first_costs
     from incrowd.evaluate._analysis.study import study as study
     from incrowd.evaluate._comparison import BeforeAfter as BeforeAfter
+    from incrowd.evaluate._comparison import ComparedDataset as ComparedDataset
+    from incrowd.evaluate._comparison import as_cells as as_cells
+    from incrowd.evaluate._comparison import compared_datasets as compared_datasets
     from incrowd.evaluate._comparison import of_files as of_files
     from incrowd.evaluate._comparison import of_release as of_release
     from incrowd.evaluate._publish import Publication as Publication
     from incrowd.evaluate._publish import publish as publish
     from incrowd.evaluate._utility.accuracy import Accuracy as Accuracy
     from incrowd.evaluate._utility.accuracy import accuracy as accuracy
+    from incrowd.evaluate._utility.accuracy import accuracy_table as accuracy_table
     from incrowd.evaluate._utility.summary import Utility as Utility
     from incrowd.evaluate._utility.summary import utility as utility
     from incrowd.evaluate._verify.result import Check as Check
@@ -32,10 +38,18 @@ __all__, __getattr__, __dir__ = lazy(
     __name__,
     {
         "_analysis.anonymizability": ["Anonymizability", "anonymizability"],
-        "_analysis.study": ["Study", "study"],
-        "_comparison": ["BeforeAfter", "of_files", "of_release"],
+        "_analysis.covariates": ["covariates"],
+        "_analysis.study": ["Study", "first_costs", "study"],
+        "_comparison": [
+            "BeforeAfter",
+            "ComparedDataset",
+            "as_cells",
+            "compared_datasets",
+            "of_files",
+            "of_release",
+        ],
         "_publish": ["Publication", "publish"],
-        "_utility.accuracy": ["Accuracy", "accuracy"],
+        "_utility.accuracy": ["Accuracy", "accuracy", "accuracy_table"],
         "_utility.summary": ["Utility", "utility"],
         "_verify.result": ["Check", "Verification"],
         "_verify.run": ["verify"],

@@ -190,13 +190,17 @@ def compared_datasets(pair: BeforeAfter) -> tuple[ComparedDataset, ComparedDatas
     Everybody in a crowd has its record. Who is published but not in the original has no name, and
     in neither dataset; that she shares a record still counts.
 
+    Parameters
+    ----------
+    pair
+        The original and the release, with the private record.
+
     Examples
     --------
     >>> import incrowd
-    >>> from incrowd.evaluate._comparison import of_release
-    >>> from incrowd.evaluate._comparison import as_cells, compared_datasets
+    >>> from incrowd.evaluate import as_cells, compared_datasets
     >>> city = incrowd.synthesize("city", users=20, seed=7)
-    >>> before, after = compared_datasets(of_release(city, incrowd.glove(city, k=2)))
+    >>> before, after = compared_datasets(incrowd.of_release(city, incrowd.glove(city, k=2)))
     >>> place, known = as_cells(before.data, after.data)
     >>> found = incrowd.deanonymize(place, known=known, known_crowd=after.crowd, share=None)
     >>> int(found.table["matched"].max())
@@ -229,7 +233,20 @@ def _unnamed(data: Trajectories) -> Trajectories:
 
 
 def as_cells(*sides: Trajectories) -> tuple[Visits, ...]:
-    """Give the visits of each dataset, places having the same codes in all of them."""
+    """Give the visits of each dataset, places having the same codes in all of them.
+
+    Where all samples are cells of one grid, these are the places, the larger ones if datasets
+    differ; otherwise boxes are, the same if they are equal.
+
+    Parameters
+    ----------
+    sides
+        Datasets on the same grid.
+
+    Examples
+    --------
+    See `compared_datasets`.
+    """
     widths = [_grid(data) for data in sides]
     if all(wide is not None for wide in widths):
         width, height, left, low = max(wide for wide in widths if wide is not None)

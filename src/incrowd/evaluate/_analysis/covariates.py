@@ -15,6 +15,7 @@ from incrowd._numba import Floats, Ints, kernel
 from incrowd._parallel import cores, on_threads
 from incrowd.data._trajectories import Trajectories
 from incrowd.measure._describe import radius_of_gyration
+from incrowd.measure._stretch.partition import morton_code
 
 __all__ = [
     "COVARIATES",
@@ -39,12 +40,27 @@ Columns = tuple[NDArray[np.int32], ...]
 
 
 def covariates(data: Trajectories, *, threads: int | None = None) -> dict[str, Floats]:
-    """Return the four properties of everybody: in metres, people, metres and minutes.
+    """Return four properties of everybody that may explain how hard each is to hide (section 8).
+
+    Parameters
+    ----------
+    data
+        The trajectories.
+    threads
+        How many threads to use; all cores unless given.
+
+    Returns
+    -------
+    dict
+        A number for each person under ``radius_of_gyration`` (metres), ``local_density`` (people
+        within that radius), ``travel_distance`` (metres) and ``time_deviation`` (minutes between
+        samples, their standard deviation).
 
     Examples
     --------
-    >>> from incrowd import Trajectories
-    >>> found = covariates(Trajectories.from_boxes(
+    >>> import incrowd
+    >>> from incrowd.evaluate import covariates
+    >>> found = covariates(incrowd.Trajectories.from_boxes(
     ...     {"user": [1, 1, 1, 2], "x0": [0, 3, 3, 9], "y0": [0, 4, 4, 0], "t0": [0, 5, 20, 0]}))
     >>> found["travel_distance"].tolist(), found["time_deviation"].tolist()
     ([500.0, 0.0], [5.0, nan])
@@ -105,7 +121,9 @@ def local_density(x: Floats, y: Floats, radius: Floats, *, threads: int | None =
     if not people:
         return counts
     # Who is near and moves alike stands together, so that most tiles are settled at a glance.
-    order = np.lexsort((_curve(x, y), np.log2(1 + radius / NARROW).astype(np.int64)))
+    order = np.lexsort(
+        (morton_code(_scaled(x), _scaled(y)), np.log2(1 + radius / NARROW).astype(np.int64))
+    )
     x, y, radius = x[order], y[order], radius[order]
     starts = np.arange(0, people, TILE)
     edges = tuple(
@@ -120,15 +138,10 @@ def local_density(x: Floats, y: Floats, radius: Floats, *, threads: int | None =
     return counts
 
 
-def _curve(x: Floats, y: Floats) -> Ints:
-    """Give numbers that are close for points that are close: bits of x and y in turns."""
-    code = np.zeros(len(x), np.int64)
-    for at, axis in enumerate((x, y)):
-        low, most = axis.min(), (2**BITS - 1)
-        scaled = ((axis - low) * (most / max(1.0, np.ptp(axis)))).astype(np.int64)
-        for bit in range(BITS):
-            code |= (scaled >> bit & 1) << (2 * bit + at)
-    return code
+def _scaled(axis: Floats) -> Ints:
+    """Give coordinates as whole numbers of so many bits."""
+    most = 2**BITS - 1
+    return ((axis - axis.min()) * (most / max(1.0, np.ptp(axis)))).astype(np.int64)
 
 
 @kernel

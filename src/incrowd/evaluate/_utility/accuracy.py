@@ -277,6 +277,13 @@ def accuracy_table(
 ) -> "pl.DataFrame":
     """Lay the accuracy of several releases side by side (figures 13 and 14, and table 2).
 
+    Parameters
+    ----------
+    pairs
+        The original and a release, by the name that the row shall have.
+    threads
+        How many threads to use; all cores unless given.
+
     Returns
     -------
     polars.DataFrame
@@ -285,9 +292,9 @@ def accuracy_table(
     Examples
     --------
     >>> import incrowd
-    >>> from incrowd.evaluate._comparison import of_release
+    >>> from incrowd.evaluate import accuracy_table
     >>> city = incrowd.synthesize("city", users=20, seed=7)
-    >>> pairs = {f"k = {k}": of_release(city, incrowd.glove(city, k)) for k in (2, 5)}
+    >>> pairs = {f"k = {k}": incrowd.of_release(city, incrowd.glove(city, k)) for k in (2, 5)}
     >>> accuracy_table(pairs)["name"].to_list()
     ['k = 2', 'k = 5']
     """

@@ -36,6 +36,7 @@ __all__ = [
     "corner_row_length",
     "distance_row",
     "kd_region",
+    "morton_code",
     "regions_of",
 ]
 
@@ -188,12 +189,12 @@ def _hull(side: NDArray[np.int64]) -> Span:
     return int(side.min()), int(side.max())
 
 
-def _morton_order(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give the order of points along Morton's curve, which visits neighbours in turn."""
-    code = np.zeros(len(x), np.int64)
+def morton_code(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give where points lie on Morton's curve, which visits neighbours in turn."""
+    code, x, y = np.zeros(len(x), np.int64), x - x.min(), y - y.min()
     for bit in range(31):
-        code |= ((x - x.min() >> bit) & 1) << 2 * bit | ((y - y.min() >> bit) & 1) << 2 * bit + 1
-    return np.argsort(code, kind="stable")
+        code |= ((x >> bit) & 1) << 2 * bit | ((y >> bit) & 1) << 2 * bit + 1
+    return code
 
 
 def _time_bins(first: int, end: int, limit: int) -> tuple[int, int]:
@@ -262,7 +263,8 @@ def regions_of(
     """
     leaves, _ = _bisected(x, y, weight, limit)
     hulls = np.array([(*across, *along) for across, along, _ in leaves], np.int64)
-    order = _morton_order(hulls[:, 0] + hulls[:, 1], hulls[:, 2] + hulls[:, 3])
+    curve = morton_code(hulls[:, 0] + hulls[:, 1], hulls[:, 2] + hulls[:, 3])
+    order = np.argsort(curve, kind="stable")
     region = np.empty(len(x), np.uint16)
     for number, leaf in enumerate(order):
         region[leaves[leaf][2]] = number
