@@ -141,7 +141,8 @@ def local_density(x: Floats, y: Floats, radius: Floats, *, threads: int | None =
 def _scaled(axis: Floats) -> Ints:
     """Give coordinates as whole numbers of so many bits."""
     most = 2**BITS - 1
-    return ((axis - axis.min()) * (most / max(1.0, np.ptp(axis)))).astype(np.int64)
+    scaled: Ints = ((axis - axis.min()) * (most / max(1.0, np.ptp(axis)))).astype(np.int64)
+    return scaled
 
 
 @kernel
