@@ -7,6 +7,7 @@ import math
 
 __all__ = [
     "QUANTILES",
+    "WIDTH",
     "count_of",
     "length",
     "percent",
@@ -26,6 +27,9 @@ QUANTILES = {
 """Heads of columns in tables, by the name of the figure in a result."""
 KILOMETRE = 1_000
 TINY = 0.001
+
+WIDTH = 98
+"""How many letters a line of printed text has at most."""
 
 
 def percent(share: float | None, digits: int = 1, *, sign: bool = True, missing: str = "-") -> str:

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from incrowd._format import WIDTH
 from incrowd._format import count_of as share
-from incrowd.cli.measure import WIDTH
 from incrowd.errors import ArgumentError
 from incrowd.protect._mechanism import Mechanism, Option, options_of
 from incrowd.protect._registry import MECHANISMS

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd._format import WIDTH
 from incrowd.cli._attack_options import (
     Names,
     Points,
@@ -21,7 +22,6 @@ from incrowd.cli._attack_options import (
 )
 from incrowd.cli._console import on_first_progress, progress, warn, write_people
 from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, numbers_of, reads_data
-from incrowd.cli.measure import WIDTH
 
 if TYPE_CHECKING:
     import polars as pl

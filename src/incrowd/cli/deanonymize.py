@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd._format import WIDTH
 from incrowd.cli._console import on_first_progress, progress, say, write_people
 from incrowd.cli._options import (
     AsJson,
@@ -22,7 +23,6 @@ from incrowd.cli._options import (
     reads_sensors,
 )
 from incrowd.cli._sensors import ByName, Diameter, MaxGap, MinStay, Pois, traces_of
-from incrowd.cli.measure import WIDTH
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:

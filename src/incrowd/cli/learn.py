@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd._format import percent
+from incrowd._format import WIDTH, percent
 from incrowd.cli._attack_options import (
     Names,
     Points,
@@ -21,7 +21,6 @@ from incrowd.cli._attack_options import (
 )
 from incrowd.cli._console import on_first_progress, progress, say
 from incrowd.cli._options import AsJson, Overwrite, Source, numbers_of, reads_data
-from incrowd.cli.measure import WIDTH
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:

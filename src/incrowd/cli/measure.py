@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd._format import QUANTILES, percent
+from incrowd._format import QUANTILES, WIDTH, percent
 from incrowd.cli._console import on_first_progress, progress, write_people
 from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, numbers_of, reads_data
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from incrowd.measure._stretch.definition import Stretch
 
 __all__ = [
-    "WIDTH",
     "gaps_of",
     "lines_of",
     "measure",
@@ -31,7 +30,6 @@ __all__ = [
 ]
 
 
-WIDTH = 98
 _QUARTILES = ("mean", "quarter", "median", "three_quarters")
 
 

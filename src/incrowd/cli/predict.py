@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd._format import WIDTH
 from incrowd.cli._attack_options import Targets, asked_for, listed
 from incrowd.cli._console import progress, write_people
 from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, reads_data
-from incrowd.cli.measure import WIDTH
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd._format import QUANTILES
+from incrowd._format import QUANTILES, WIDTH
 from incrowd.cli._console import on_first_progress, progress
 from incrowd.cli._options import AsJson, Source, reads_data
-from incrowd.cli.measure import WIDTH
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:

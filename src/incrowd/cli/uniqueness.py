@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd._format import percent
+from incrowd._format import WIDTH, percent
 from incrowd.cli._console import on_first_progress, progress
 from incrowd.cli._options import AsJson, Source, numbers_of, reads_sensors
 from incrowd.cli._sensors import (
@@ -26,7 +26,6 @@ from incrowd.cli._sensors import (
     TimeBin,
     traces_of,
 )
-from incrowd.cli.measure import WIDTH
 from incrowd.errors import ArgumentError, InputError
 
 if TYPE_CHECKING:

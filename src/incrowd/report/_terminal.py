@@ -2,7 +2,7 @@
 
 import textwrap
 
-from incrowd._format import percent
+from incrowd._format import WIDTH, percent
 from incrowd.report._numbers import Exposure, Numbers, Verdict
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
 ]
 
 
-WIDTH = 98
 SIGNS = {"green": "+", "amber": "!", "red": "X", "grey": "?"}
 
 
