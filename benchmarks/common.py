@@ -7,6 +7,10 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from incrowd import Frame
 
 FOLDER = Path(os.environ.get("INCROWD_BENCH", ".benchmarks"))
 """Where the data of benchmarks is kept, and made when it is not there."""
@@ -53,6 +57,14 @@ def compared(*codes: str, times: int = 3) -> list[Run]:
 def incrowd(*arguments: str) -> Run:
     """Run the command line in a process of its own."""
     return run(sys.executable, "-m", "incrowd", *arguments)
+
+
+def thresholds(frame: "Frame", cells: int | None, slots: int | None) -> dict[str, Any]:
+    """Give the thresholds of suppression, counted in cells and slots, as GLOVE takes them."""
+    return {
+        "max_metres": None if cells is None else cells * frame.cell,
+        "max_minutes": None if slots is None else slots * frame.slot / 60,
+    }
 
 
 def dataset(preset: str, users: int, kind: str) -> Path:

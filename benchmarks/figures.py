@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import incrowd
+from benchmarks.common import thresholds
 from incrowd.cli._console import progress
 from incrowd.cli.anonymize import stages
 from incrowd.evaluate._comparison import of_release
@@ -199,7 +200,7 @@ def measure(data: "Trajectories", options: argparse.Namespace) -> dict[str, Any]
     if "k-gap" in options.only:
         found["k-gap"] = timed("k-gap", lambda: gap_figures(data))
     reshape = {"reshape": options.reshape}
-    limits = {"max_space": options.max_space, "max_time": options.max_time} | reshape
+    limits = thresholds(data.frame, options.max_space, options.max_time) | reshape
     limits["suppress"] = options.what
     for part, ks, how in (
         ("accuracy", options.k, reshape),
@@ -225,7 +226,7 @@ def threshold_figures(data: "Trajectories", options: argparse.Namespace) -> list
     """Measure what is left for k = 2 beyond each pair of thresholds (figure 14)."""
     pairs = {}
     for space, late in THRESHOLDS:
-        how = {"max_space": space, "max_time": late, "reshape": options.reshape}
+        how = thresholds(data.frame, space, late) | {"reshape": options.reshape}
         if space or late:
             how["suppress"] = options.what
         name = " and ".join(

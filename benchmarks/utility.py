@@ -15,6 +15,7 @@ from operator import attrgetter
 import numpy as np
 
 import incrowd
+from benchmarks.common import thresholds
 from benchmarks.figures import PRESETS, load, numbers
 from incrowd.cli.anonymize import stages
 from incrowd.evaluate._comparison import BeforeAfter, of_release
@@ -141,7 +142,7 @@ def main(arguments: Sequence[str] = ()) -> None:
         data = incrowd.select(data, bbox=(west, south, east, north))
     print(f"{options.dataset}: {len(data):,} people, {data.samples:,} samples")
     found, took = {}, []
-    limits = dict(zip(("max_space", "max_time"), options.limits or (None, None), strict=True))
+    limits = thresholds(data.frame, *(options.limits or (None, None)))
     for k in options.k:
         with stages() as show:
             pair = of_release(data, incrowd.glove(data, k, progress=show, **limits))
