@@ -73,6 +73,29 @@ class Toy(Mechanism):
 
 
 @dataclass(frozen=True, slots=True)
+class Frugal(Toy):
+    """Leaves the last sample of everybody out, and calls its settings as GLOVE calls others."""
+
+    said: int | None = None
+    method: ClassVar[str] = "frugal boxes"
+
+    @property
+    def settings(self):
+        words = {"reshape": "split", "max_time": 1, "max_space": 1, "variant": "loose"}
+        return {"k": self.k} | words
+
+    def _change(self, data, threads):
+        last = data.offsets[1:] - 1
+        kept = np.delete(np.arange(data.samples), last)
+        offsets = data.offsets - np.arange(len(data) + 1)
+        columns = tuple(side[kept] for side in data.columns)
+        rest = incrowd.Trajectories(columns, offsets, data.frame, people=data.people)
+        boxes = Toy._change(self, rest, threads).trajectories
+        number = len(data) if self.said is None else self.said
+        return Changed(boxes, suppressed=number, collapsed=data.samples - 2 * len(data))
+
+
+@dataclass(frozen=True, slots=True)
 class Liar(Toy):
     """Promises k, and gives the last person a box of her own."""
 
@@ -217,6 +240,21 @@ class TestOneClass:
         assert command("report", "release", "-o", "page.html")[0] == 0
         told = "Every 2 people were given the box around all of their samples."
         assert told in (data / "page.html").read_text(encoding="utf-8")
+
+    def test_its_settings_may_be_called_as_others_are(self, data):
+        """Nothing is read into them that GLOVE would mean; what it leaves out must be counted."""
+        people = incrowd.read("calls.csv")
+        far = people.t0.copy()
+        far[people.offsets[1:] - 1] += 10_000  # where no box of others is
+        columns = (*people.columns[:4], far, far + 1)
+        lonely = incrowd.Trajectories(columns, people.offsets, people.frame, people=people.people)
+        done = incrowd.publish(Frugal().protect(lonely), "release", original=lonely)
+        assert done.verification.ok
+        found = {check.name: check.figures for check in done.verification.checks}["coverage"]
+        assert (found["missed"], found["suppression"]) == (PEOPLE, True)
+        for said in (0, PEOPLE - 1, PEOPLE + 1):
+            with pytest.raises(VerificationError, match="coverage"):
+                incrowd.publish(Frugal(said=said).protect(lonely), "other", original=lonely)
 
     @pytest.mark.filterwarnings(f"always::{PrivacyWarning.__module__}.PrivacyWarning")
     def test_one_that_lies_about_its_k_publishes_nothing(self, enter, command, data):

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from incrowd.data._manifest import FILES, MANIFEST, TABLES, Manifest, seal
 from incrowd.errors import ArgumentError
 from incrowd.evaluate._verify._kernels import T0, T1, X0, Y0
+from incrowd.evaluate._verify.promises import glove_settings
 from incrowd.evaluate._verify.result import Check, failed, passed, several
 from incrowd.evaluate._verify.rows import PROBLEMS, Published
 
@@ -109,7 +110,7 @@ def check_rows(published: Published) -> Check:
 
 def _misshapen(published: Published, manifest: Manifest) -> dict[str, tuple[int, str]]:
     """Count rows that GLOVE does not make with the settings that the manifest states."""
-    settings = manifest.settings if isinstance(manifest.settings, Mapping) else {}
+    settings = glove_settings(manifest)
     reshape, boxes = settings.get("reshape"), published.boxes.astype(np.int64)
     rows = np.repeat(published.sizes, np.diff(published.cuts))
     found: dict[str, tuple[int, str]] = {}

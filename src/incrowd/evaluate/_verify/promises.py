@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 
+GLOVE = "GLOVE"
 FILTER, CLOAK = "spatial filtering", "temporal cloaking"
 GENERALISE, NOISE = "uniform generalisation", "Geo-Indistinguishability"
 
@@ -53,6 +54,28 @@ _NOISE = (
     "what it promises holds for one sample, not for a trace."
 )
 _SEEDED = "The noise was drawn from a seed and can be taken away; this release is a test."
+
+
+def glove_settings(manifest: Manifest) -> Mapping[str, Any]:
+    """Return the settings of GLOVE; none if another method made the release and says so.
+
+    Another method may mean something else by the same names.
+    """
+    named = isinstance(manifest.settings, Mapping)
+    other = manifest.guarantee is not None and manifest.method != GLOVE
+    return manifest.settings if named and not other else {}
+
+
+def may_suppress(manifest: Manifest, stated: int | None) -> bool:
+    """Tell whether samples may have been left out: by the thresholds of a method that is known.
+
+    Of one that is not, by what it states itself to have left out.
+    """
+    limits = _THRESHOLDS.get(manifest.method)
+    if limits is None and manifest.guarantee is not None:
+        return bool(stated)
+    names = (*_THRESHOLDS[GLOVE], *_THRESHOLDS[FILTER]) if limits is None else limits
+    return any(manifest.settings.get(name) is not None for name in names)
 
 
 def limits_without_k(manifest: Manifest) -> list[str]:
@@ -160,6 +183,11 @@ PROMISES: dict[str, Callable[[Published, Mapping[str, Any]], Check]] = {
     NOISE: _noise,
 }
 """How the promise of each method is checked; the names are those of manifests."""
+_THRESHOLDS: dict[str, tuple[str, ...]] = dict.fromkeys(PROMISES, ()) | {
+    GLOVE: ("max_space", "max_time"),
+    FILTER: ("at_most",),
+}
+"""The settings of each method beyond which it leaves samples out."""
 _BOXES = ("coverage", "witness", "no invention")
 _NOT_APPLICABLE = {
     CLOAK: {"no invention": "edges are those of a coarser grid"},

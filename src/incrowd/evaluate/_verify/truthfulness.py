@@ -37,6 +37,7 @@ from incrowd._numba import Ints
 from incrowd.data._manifest import MANIFEST, Manifest
 from incrowd.evaluate._verify._kernels import ALL, witnesses_and_edges
 from incrowd.evaluate._verify.alignment import AlignedRelease, Record, in_blocks
+from incrowd.evaluate._verify.promises import glove_settings, may_suppress
 from incrowd.evaluate._verify.result import Check, failed, passed, several
 
 __all__ = [
@@ -132,7 +133,7 @@ def check_membership(
 
 def _impossible(manifest: Manifest, left_over: int | None, emptied: int | None) -> list[str]:
     """Find losses of people that GLOVE cannot have with the settings that the manifest states."""
-    settings = manifest.settings
+    settings = glove_settings(manifest)
     k, variant, wrong = settings.get("k"), settings.get("variant"), []
     if left_over and variant == "loose":
         wrong.append(f"{left_over:,} people are left over, and the loose variant leaves nobody")
@@ -191,8 +192,7 @@ def check_coverage(
     published = np.repeat(record.crowd_of >= 0, lengths)
     samples, missed = int(published.sum()), int((record.missed & published).sum())
     stated = stated_loss(manifest, "samples_suppressed")
-    thresholds = [manifest.settings.get(name) for name in ("max_space", "max_time", "at_most")]
-    allowed = any(threshold is not None for threshold in thresholds)
+    allowed = may_suppress(manifest, stated)
     figures = {"samples": samples, "missed": missed, "stated": stated, "suppression": allowed}
     held = f"{samples - missed:,} of {samples:,} samples of published people lie in boxes of theirs"
     if missed and not allowed:
