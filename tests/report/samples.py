@@ -26,14 +26,16 @@ NEEDED = (("k-anonymity",), ("files", "rows", "sizes", "names"))
 """The checks that must hold of a release that promises a k, and of one that does not."""
 
 
-def checks(smallest: int | None = 3, **results: bool | None) -> tuple[Check, ...]:
+def checks(
+    smallest: int | None = 3, k: int | None = 3, **results: bool | None
+) -> tuple[Check, ...]:
     """Give checks that hold, but for those that are named."""
     return tuple(
         Check(
             name,
             results.get(name.replace("-", "_").replace(" ", "_"), True),
             f"The {name}.",
-            {"smallest": smallest} if name == "k-anonymity" and smallest else {},
+            {"smallest": smallest, "k": k} if name == "k-anonymity" and smallest else {},
         )
         for name in NAMES
     )
@@ -54,7 +56,7 @@ def numbers(
         verification=Verification(
             Path("release"),
             k,
-            checks(smallest, **results),
+            checks(smallest, k, **results),
             (),
             required=NEEDED[k is None],
             claim="" if k is None else f"at least {k} people share every record",

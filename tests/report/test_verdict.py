@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from incrowd.evaluate import Check
 from incrowd.report import _thresholds
 from incrowd.report._numbers import Exposure, plain
 from incrowd.report._page import TEMPLATES
@@ -45,6 +46,17 @@ class TestAnswer:
         assert judge(numbers(5, 3)).headline == (
             "This release may be shared: everybody in it is in a crowd of 3 or more."
         )
+
+    def test_a_k_that_means_something_else_is_no_crowd(self):
+        """As that of (k, delta)-anonymity: verified, and records may be alike by chance."""
+        known = numbers(5, 3, k_anonymity=None)
+        other = replace(known.verification, required=("cylinders",))
+        checked = (*other.checks, Check("cylinders", ok=True, says="They hold."))
+        verdict = judge(replace(known, verification=replace(other, checks=checked)))
+        assert verdict.answer == "no"
+        assert "alike" not in verdict.threat
+        assert light(verdict, "Smallest crowd").level == "red"
+        assert "by chance" in light(verdict, "Smallest crowd").says
 
     def test_a_yes_needs_no_reason(self):
         assert judge(numbers()).because == ()

@@ -124,7 +124,12 @@ _COMPILED = {
 
 
 def warn_first_compile(what: str) -> None:
-    """Say why nothing seems to happen where kernels were never compiled before, and begin."""
+    """Say why nothing seems to happen where kernels were never compiled before, and begin.
+
+    Of what is not in the table, nothing is said.
+    """
+    if what not in _COMPILED:
+        return
     from incrowd._background import compile_ahead
     from incrowd._numba import is_cached
 

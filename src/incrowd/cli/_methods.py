@@ -339,7 +339,8 @@ def lines_of(data: "Trajectories", result: "ProtectionResult", done: "Publicatio
     if "people_alone" in counted:
         text = f"{share(counted['people_alone'], sizes['people'])} have a record that nobody shares"
         rows.append(("people alone", f"{text}; k-anonymity is not promised"))
-    rows.append(("people dropped", share(losses.pop("people_dropped"), people)))
+    dropped = losses.pop("people_dropped", people - sizes["people"])
+    rows.append(("people dropped", share(dropped, people)))
     rows += [
         (name.replace("_", " "), share(count, samples) if "sample" in name else f"{count:,}")
         for name, count in losses.items()

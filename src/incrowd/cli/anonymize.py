@@ -163,7 +163,7 @@ def _protected(
                 checkpoint=journal,
                 progress=show
                 if journal is None
-                else on_first_progress(_noticing(journal, show), "glove"),
+                else on_first_progress(_noticing(journal, show), method),
             )
     except ArgumentError as error:
         raise ArgumentError(in_option_names(str(error), method)) from error

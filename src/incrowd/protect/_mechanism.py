@@ -297,6 +297,8 @@ class Mechanism(ABC):
     @property
     def explanation(self) -> tuple[str, ...]:
         """What it does to the data, in plain sentences for the report."""
+        if self.guarantee != "none":
+            return (f"The method is {self.method}.",)
         told = "It changes samples one by one and hides nobody in a crowd."
         return (f"The method is {self.method}. {told}",)
 

@@ -409,6 +409,15 @@ class Numbers:
         crowds = self.check("k-anonymity")
         return None if crowds is None else crowds.figures.get("smallest")
 
+    @property
+    def identical(self) -> int | None:
+        """How many people share every record, verified; None if that was not, or did not hold.
+
+        A release may be verified for a k that means something else.
+        """
+        crowds = self.check("k-anonymity")
+        return crowds.figures.get("k") if crowds is not None and crowds.ok is True else None
+
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
         return {each.name: plain(getattr(self, each.name)) for each in fields(self)}

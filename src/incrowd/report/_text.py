@@ -209,7 +209,7 @@ def example_of(numbers: Numbers) -> list[str]:
             "everything else: where she sleeps, whom she visits, when she is at the doctor's."
         ),
     ]
-    k, proof = numbers.verification.k, numbers.verification
+    k, proof = numbers.identical, numbers.verification
     after = () if numbers.after is None else numbers.after.known()
     if k and proof.ok:
         texts.append(

@@ -201,14 +201,9 @@ def part_left_out(share: float) -> str:
     return "less than 0.1%" if share < TINY else percent(share)
 
 
-def _crowd_is_no_promise(numbers: Numbers) -> bool:
-    crowds = numbers.check("k-anonymity")
-    return numbers.verification.k is None or (crowds is not None and crowds.ok is False)
-
-
 def _crowd_says(numbers: Numbers, level: str) -> str:
-    smallest = numbers.smallest_crowd or 0
-    if numbers.verification.k is None and smallest > 1:
+    smallest, crowds = numbers.smallest_crowd or 0, numbers.check("k-anonymity")
+    if smallest > 1 and crowds is not None and crowds.ok is None:
         return "Records are shared by chance; the method promises no crowd."
     if level == GREEN:
         return f"Nobody has a record of her own; each is that of {smallest:,} people or more."
@@ -271,7 +266,7 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
         measures="people who share the rarest record; red if the method promises no crowd",
         value=lambda numbers: numbers.smallest_crowd,
         says=_crowd_says,
-        overruled=_crowd_is_no_promise,
+        overruled=lambda numbers: numbers.identical is None,
         if_missing=RED,
         missing=lambda _: "How many people share each record could not be counted.",
     ),

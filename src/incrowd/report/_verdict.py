@@ -35,7 +35,7 @@ def judge(numbers: Numbers) -> Verdict:
 
 
 def _answer(numbers: Numbers, lights: tuple[Light, ...]) -> tuple[str, str]:
-    proof = numbers.verification
+    proof, k = numbers.verification, numbers.identical
     if not proof.ok:
         return "no", "Do not share this release: its verification failed."
     if proof.k is None:
@@ -47,11 +47,9 @@ def _answer(numbers: Numbers, lights: tuple[Light, ...]) -> tuple[str, str]:
     if RED in private:
         return "no", "Do not share this release: people in it can be re-identified."
     if all(level == GREEN for level in private):
-        return "yes", (
-            f"This release may be shared: everybody in it is in a crowd of {proof.k} or more."
-        )
+        return "yes", (f"This release may be shared: everybody in it is in a crowd of {k} or more.")
     return "conditions", (
-        f"This release may be shared with conditions: everybody in it is in a crowd of {proof.k} "
+        f"This release may be shared with conditions: everybody in it is in a crowd of {k} "
         "or more, and the points below need your decision."
     )
 
@@ -74,7 +72,7 @@ def _threat(numbers: Numbers, answer: str) -> str:
     return (
         "It protects against record linkage: somebody who has the release, knows some or all of "
         "the places and times of a person, and looks for her record, finds "
-        f"{numbers.verification.k} or more that are exactly alike, or none."
+        f"{numbers.identical} or more that are exactly alike, or none."
     )
 
 

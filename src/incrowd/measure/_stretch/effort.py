@@ -17,6 +17,7 @@ Which function is which equation::
     the min of (10)                    nearest_sample       nearest_sample_unit
     (10)         effort of a pair      cost_parts           cost, cost_unit
 
+Of (10) these are the sums; `index.exact_cost` gives both sides of the fraction.
 Those on the left tell the part of space and that of time, and which sample is matched, of any
 boxes. Those on the right tell only what it costs, many samples at a time; those that end in *unit*
 are for samples of one cell and one slot each, where the crowd cancels out: two people who stand for
@@ -94,14 +95,14 @@ class Scale(NamedTuple):
 
 @kernel_nogc
 def time_stretch(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int) -> int:
-    """Equations (7) to (9): by how many slots two samples are stretched, times the crowd."""
+    """Equations (7) to (9): by how many slots two samples are stretched, times na + nb."""
     around = max(a.t1[i], b.t1[j]) - min(a.t0[i], b.t0[j])
     return (na + nb) * around - na * (a.t1[i] - a.t0[i]) - nb * (b.t1[j] - b.t0[j])
 
 
 @kernel_nogc
 def space_stretch(a: Boxes, i: int, na: int, b: Boxes, j: int, nb: int) -> int:
-    """Equations (4) to (6): by how many cells two samples are stretched, times the crowd."""
+    """Equations (4) to (6): by how many cells two samples are stretched, times na + nb."""
     ea = (a.x1[i] - a.x0[i]) + (a.y1[i] - a.y0[i])
     eb = (b.x1[j] - b.x0[j]) + (b.y1[j] - b.y0[j])
     u = (max(a.x1[i], b.x1[j]) - min(a.x0[i], b.x0[j])) + (

@@ -13,7 +13,7 @@
     longer               a1        a2     a3            time ->
     stage A               └──┐ ┌───┘      │             a1, a2 and b2 become one box; so do a3, b3
     shorter       b1          b2          b3
-    stage B        └──────────┘                         nobody came to b1: it joins a1-a2-b2
+    stage B        └──────────┘                         b1 is matched by none: it joins a1-a2-b2
 
 Samples are merged by equations (12) and (13): the smallest box around them. All matches of stage B
 are found before any is applied.
@@ -236,7 +236,7 @@ def stage_b(
     matched: NDArray[np.bool_],
     target: NDArray[np.int64],
 ) -> int:
-    """Stage B: samples of the shorter that nobody came to go to the cheapest of stage A's results.
+    """Stage B: unmatched samples of the shorter go to the cheapest of stage A's results.
 
     A result stands for all people of both sides, a sample left over for those of the shorter: so
     they weigh ``na + nb`` and ``nb``. `target` is where each goes, -1 if nowhere. Gives the number
