@@ -402,7 +402,7 @@ class TestPrivateKernels:
         @kernel_private
         def one(x):
             if x < 0:
-                raise ValueError("negative", x)
+                raise ValueError("negative")
             return x + 1
 
         @kernel_nogc
