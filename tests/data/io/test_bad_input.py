@@ -222,6 +222,7 @@ class TestFullDisk:
     def test_leaves_nothing_behind(self, tmp_path, name):
         """No file may grow beyond 20 kB here, which is what a full disk feels like."""
         source = make(tmp_path, "x.csv", LARGE)
+        incrowd.read(source)  # what is compiled could not be kept there
         code = (
             "import resource, signal, sys; from incrowd.cli import main;"
             "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"

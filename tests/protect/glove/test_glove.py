@@ -173,7 +173,7 @@ class TestHowItIsComputed:
         case = Case(incrowd.synthesize("city", users=60, seed=8), k=3)
         whole, scale = found(released(case)), Stretch.scale
         monkeypatch.setattr(
-            Stretch, "scale", lambda stretch, **on: scale(stretch, **on | {off: False})
+            Stretch, "scale", lambda stretch, **on: scale(stretch, **on | {off: type(on[off])(0)})
         )
         assert found(released(case)) == whole
 
