@@ -2,6 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
+# Every process imports some thousand modules. Unless Python may keep their bytecode, it compiles them each time, for
+# four seconds.
+unexport PYTHONDONTWRITEBYTECODE
 DOCS := .venv/docs
 
 .PHONY: demo test test-deep check format bench docs wheel lock clean
