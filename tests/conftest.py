@@ -8,6 +8,7 @@ import os
 
 from hypothesis import settings
 
+from incrowd._parallel import cores
 from strategies import DEEP, few
 
 # Compiled kernels take seconds the first time, so no example has a deadline. On a server the same
@@ -17,3 +18,8 @@ settings.register_profile(
 )
 settings.register_profile("deep", deadline=None, max_examples=100)
 settings.load_profile("deep" if DEEP else "everyday")
+
+
+def pytest_xdist_auto_num_workers():
+    """Give how many processes run tests: one more than cores, for some wait for commands."""
+    return cores() + 1

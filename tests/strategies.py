@@ -21,7 +21,7 @@ DEEP = os.environ.get("INCROWD_TESTS") == "deep"
 
 def few(number):
     """Return how many of so many random cases the everyday profile draws."""
-    return min(number, max(25, number // 4))
+    return min(number, max(25, number // 6))
 
 
 def random_cases(number, **more):

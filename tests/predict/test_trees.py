@@ -6,6 +6,7 @@ import pytest
 from incrowd.measure._features import FEATURES
 from incrowd.predict._model import LEARNERS, TASKS, fit, fitted
 from incrowd.predict._trees import LEAF, Trees, _for_unrounded
+from strategies import DEEP
 
 
 def drawn(seed, people, classes, ties):
@@ -24,7 +25,7 @@ def drawn(seed, people, classes, ties):
 class TestTrees:
     @pytest.mark.parametrize("classes", [2, 3, 5])
     def test_tell_what_scikit_learn_tells(self, learner, task, ties, classes):
-        for seed in range(3):
+        for seed in range(3 if DEEP else 1):
             features, levels, risk = drawn(seed, 60 + 40 * seed, classes, ties)
             target = levels if task == "classes" else risk
             trees = fit(learner, task, features, target, seed)
