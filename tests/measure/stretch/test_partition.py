@@ -53,7 +53,7 @@ def around(low, high, start, end):
 
 
 class TestDistanceRows:
-    @random_cases(300)
+    @random_cases(2000)
     @given(samples())
     def test_definition(self, case):
         own, others, stretch, sizes, crowd, whole = case

@@ -1,10 +1,12 @@
 """One merge: both stages, suppression and reshaping, as the oracle has them."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
+import incrowd
 import naive
 import strategies
 from incrowd.measure._stretch.definition import Stretch
@@ -67,6 +69,17 @@ class TestMerge:
     )
     def test_is_that_of_the_oracle_when_much_is_suppressed(self, case):
         assert found(case) == expected(case)
+
+    @pytest.mark.parametrize("axis", ["x0", "y0", "t0"])
+    @pytest.mark.parametrize(("limit", "number"), [(10, 0), (11, 1)])
+    def test_suppression_looks_at_every_side(self, axis, limit, number):
+        """Two samples that are ten apart on one axis make a box of eleven."""
+        table = {"user": [1, 2], "x0": [0, 0], "y0": [0, 0], "t0": [0, 0]}
+        data = incrowd.Trajectories.from_boxes(table | {axis: [0, 10]})
+        case = strategies.Case(data, max_space=limit, max_time=limit)
+        boxes, suppressed = found(case)
+        assert (len(boxes), suppressed) == (number, 1 - number)
+        assert (boxes, suppressed) == expected(case)
 
     @given(strategies.collisions(most=2, rarely=2), st.sampled_from(sorted(RESHAPES)))
     def test_covers_every_sample_of_both(self, data, reshape):
