@@ -2,7 +2,7 @@
 
 ::
 
-    incrowd.__all__, each room's __all__ ──> api/ROOM.md       a heading for every public name
+    incrowd.__all__, each package's __all__ ──> api/ROOM.md       a heading for every public name
     the commands of incrowd.cli ───────────> commands/NAME.md  every option, as --help has it
     CHANGELOG, CONTRIBUTING, SECURITY ─────> pages of the same text
 
@@ -24,7 +24,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
-ROOMS = {
+PACKAGES = {
     "data": "Read, hold and write data",
     "measure": "Measure",
     "attack": "Attack",
@@ -53,7 +53,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Fill the parts of the navigation that are generated."""
     pages = {
         "Commands": ["commands/index.md", *(f"commands/{name}.md" for name in commands())],
-        "API": ["api/index.md", *(f"api/{room}.md" for room in ROOMS)],
+        "API": ["api/index.md", *(f"api/{package}.md" for package in PACKAGES)],
     }
     for part in config.nav or []:
         for title in part:
@@ -100,32 +100,32 @@ def public_names() -> dict[str, Any]:
     """Give every public name, under the shortest path that it has."""
     root = importlib.import_module("incrowd")
     names = {}
-    for room in ROOMS:
-        module = importlib.import_module(f"incrowd.{room}")
+    for package in PACKAGES:
+        module = importlib.import_module(f"incrowd.{package}")
         for name in _public(module):
             thing = getattr(module, name)
             short = name in root.__all__ and getattr(root, name) is thing
-            names[f"incrowd.{name}" if short else f"incrowd.{room}.{name}"] = thing
+            names[f"incrowd.{name}" if short else f"incrowd.{package}.{name}"] = thing
     return names
 
 
 def api_pages() -> Iterator[tuple[str, str]]:
-    """Give a page for each room, with a heading for every public name."""
+    """Give a page for each package, with a heading for every public name."""
     paths = {id(thing): path for path, thing in public_names().items()}
     contents = ["# API", "", _verbatim(importlib.import_module("incrowd")), ""]
-    for room, title in ROOMS.items():
-        module = importlib.import_module(f"incrowd.{room}")
+    for package, title in PACKAGES.items():
+        module = importlib.import_module(f"incrowd.{package}")
         lines = [f"# {title}", "", _verbatim(module), ""]
-        contents += [f"## [{title}]({room}.md)", ""]
+        contents += [f"## [{title}]({package}.md)", ""]
         for name in _public(module):
             thing = getattr(module, name)
             path = paths[id(thing)]
             for one in _undocumented(thing, path):
                 log.warning("%s is public and has no docstring", one)
             lines += [f"::: {path}", ""]
-            contents += [f"- [`{path}`]({room}.md#{path}): {_summary(thing)}"]
+            contents += [f"- [`{path}`]({package}.md#{path}): {_summary(thing)}"]
         contents += [""]
-        yield f"api/{room}.md", "\n".join(lines)
+        yield f"api/{package}.md", "\n".join(lines)
     yield "api/index.md", "\n".join(contents)
 
 
