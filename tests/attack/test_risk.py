@@ -45,6 +45,16 @@ def expected(rows, attack, k, **how):
     return [float(one) for one in naive.risk(naive.from_rows(rows), attack, k, **how)]
 
 
+def visits_of(counts):
+    """Give rows of people who were so often at each place."""
+    return [
+        (user, place, 10 * place + i)
+        for user, own in enumerate(counts)
+        for place, number in own.items()
+        for i in range(number)
+    ]
+
+
 class TestRisk:
     @pytest.mark.parametrize("attack", ATTACKS)
     @given(rows=visited(), k=st.integers(1, 6))
@@ -77,15 +87,25 @@ class TestRisk:
             {0: 6, 1: 1, 2: 6, 3: 3, 4: 5, 5: 2},
             {0: 4, 1: 7, 2: 8, 3: 7, 4: 4, 5: 8},
         ]
-        rows = [
-            (user, place, 10 * place + i)
-            for user, own in enumerate(counts)
-            for place, number in own.items()
-            for i in range(number)
-        ]
+        rows = visits_of(counts)
         found = risks(as_visits(rows), "proportion", 3, tolerance=0.5)
         assert found == [1 / 3, 1, 1 / 3, 1 / 2, 1, 1 / 2, 1, 1 / 2]
         assert found == expected(rows, "proportion", 3, tolerance=Fraction(1, 2))
+
+    @given(
+        counts=st.lists(
+            st.dictionaries(st.integers(0, 5), st.integers(1, 9), min_size=3),
+            min_size=3, max_size=8,
+        ),
+        k=st.integers(3, 4),
+        tolerance=st.sampled_from([Fraction(1, 10), Fraction(3, 10), Fraction(1, 2)]),
+    )  # fmt: skip
+    @random_cases(600)
+    def test_proportions_of_many_visits(self, counts, k, tolerance):
+        """Whoever is out of proportion to what is known may come back when more is."""
+        rows = visits_of(counts)
+        found = risks(as_visits(rows), "proportion", k, tolerance=float(tolerance))
+        assert found == expected(rows, "proportion", k, tolerance=tolerance)
 
     @given(rows=visited(most_people=4, most_visits=25), attack=st.sampled_from([*ATTACKS]))
     @random_cases(200)
