@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+import pytest
 from hypothesis import note
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -17,6 +18,12 @@ from incrowd.measure._stretch.definition import Stretch
 
 DEEP = os.environ.get("INCROWD_TESTS") == "deep"
 """Whether as many random cases are drawn as tests ask for, or fewer of them."""
+in_deep = pytest.mark.skipif(not DEEP, reason="takes long, and much like others: make test-deep")
+
+
+def only_deep(*values):
+    """Return parameters of a test that are tried in the deep profile only."""
+    return [pytest.param(one, marks=in_deep) for one in values]
 
 
 def few(number):

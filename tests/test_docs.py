@@ -23,7 +23,7 @@ from pathlib import Path
 import pytest
 
 import incrowd
-from strategies import DEEP
+from strategies import DEEP, only_deep
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -34,8 +34,8 @@ GENERATED = ("api/", "commands/", "changelog.md", "contributing.md", "security.m
 """Pages that are there only when the site is built."""
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
-RUN = ["README.md", "docs/how-to/read-your-data.md", "docs/how-to/choose-k.md"]
-RUN += ["docs/how-to/add-an-attack.md", *(["docs/index.md"] if DEEP else [])]  # as in the README
+RUN = ["README.md", "docs/how-to/read-your-data.md", "docs/how-to/add-an-attack.md"]
+RUN += only_deep("docs/index.md", "docs/how-to/choose-k.md")  # much as in the README
 CALLS = """msisdn;datetime;lat;lng
 0700000001;2012-03-05 07:31;5.3364;-4.0267
 0700000002;2012-03-05 09:02;6.8206;-5.2767

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import incrowd
+from strategies import in_deep
 
 FOLDER = Path(__file__).parents[1] / "examples"
 EXAMPLES = sorted(FOLDER.glob("*.py"))
@@ -76,6 +77,7 @@ class TestMonthlyJob:
         assert "the input cannot be used" in done.stdout
         assert not (tmp_path / "release").exists()
 
+    @in_deep
     def test_without_arguments(self, tmp_path):
         done = run("monthly_job", tmp_path)
         assert done.returncode == 0, done.stderr

@@ -13,6 +13,7 @@ import pytest
 
 from incrowd import _kernel_cache as cache
 from incrowd._numba import is_cached, kernel, kernel_nogc, kernel_private
+from strategies import in_deep
 
 CONSTANTS = "STEP = 1\n"
 INNER = """
@@ -455,6 +456,7 @@ class TestPrivateKernels:
         assert error.value.args == ("negative", -3)
 
 
+@in_deep
 def test_every_kernel_of_incrowd_has_a_hash_of_its_own():
     code = (
         "import importlib, pkgutil, sys, incrowd\n"

@@ -1,5 +1,7 @@
 import json
+import shutil
 import zipfile
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -25,11 +27,18 @@ def new(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory):
+    return tmp_path_factory.mktemp("learned") / "m"
+
+
 @pytest.fixture
-def model(incrowd, cars, tmp_path):
+def model(incrowd, cars, learned, tmp_path):
+    """Give the folder of a model that a test may change; it is learned once."""
     words = ("--attack", "location,home_work", "--k", "2", "--learner", "extra_trees")
-    assert incrowd("learn", cars[0], *words, "--folds", "3", "-o", tmp_path / "m")[0] == 0
-    return tmp_path / "m"
+    if not learned.exists():
+        assert incrowd("learn", cars[0], *words, "--folds", "3", "-o", learned)[0] == 0
+    return Path(shutil.copytree(learned, tmp_path / "m"))
 
 
 class TestLearn:
