@@ -20,6 +20,14 @@ settings.register_profile("deep", deadline=None, max_examples=100)
 settings.load_profile("deep" if DEEP else "everyday")
 
 
+LONGEST = ("test_examples", "test_docs", "test_browser", "test_make", "test_glove", "test_risk")
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with the files that take longest, so that none is left alone at the end."""
+    items.sort(key=lambda item: item.path.stem not in LONGEST)
+
+
 def pytest_xdist_auto_num_workers():
     """Give how many processes run tests: one more than cores, for some wait for commands."""
     return cores() + 1

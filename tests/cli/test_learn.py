@@ -34,11 +34,11 @@ def learned(tmp_path_factory):
 
 @pytest.fixture
 def model(incrowd, cars, learned, tmp_path):
-    """Give the folder of a model that a test may change; it is learned once."""
+    """Give the file of a model that a test may change; it is learned once."""
     words = ("--attack", "location,home_work", "--k", "2", "--learner", "extra_trees")
     if not learned.exists():
         assert incrowd("learn", cars[0], *words, "--folds", "3", "-o", learned)[0] == 0
-    return Path(shutil.copytree(learned, tmp_path / "m"))
+    return Path(shutil.copy(learned, tmp_path / "m"))
 
 
 class TestLearn:
