@@ -18,7 +18,9 @@ from incrowd.measure._stretch.definition import Stretch
 
 DEEP = os.environ.get("INCROWD_TESTS") == "deep"
 """Whether as many random cases are drawn as tests ask for, or fewer of them."""
-in_deep = pytest.mark.skipif(not DEEP, reason="takes long, and much like others: make test-deep")
+in_deep = pytest.mark.skipif(
+    not DEEP, reason="slow, and similar to another test; run by make test-deep"
+)
 
 
 def only_deep(*values):

@@ -335,6 +335,18 @@ class TestFiles:
         assert (module.alone(3), module.alone(3.0)) == (2, 2.0)
         assert compiled(module.alone) == 0
 
+    def test_a_process_that_was_stopped_is_not_waited_for(self, package, folder, monkeypatch):
+        """Another one holds the lock and never ends: then both compile."""
+        fcntl = pytest.importorskip("fcntl")
+        monkeypatch.setattr(cache, "_PATIENCE", 0.2)
+        module = package()
+        file = folder / module.alone._cache._own / cache._name_of((numba.int64,))
+        file.parent.mkdir(parents=True)
+        with file.with_suffix(".lock").open("w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            assert module.alone(3) == 2
+        assert file.exists()
+
     def test_a_failure_lets_others_go_on(self, package, folder):
         module = package(("return x - 1", "return x.nonsense"))
         for _ in range(2):

@@ -1,12 +1,15 @@
-"""Compiling what will be needed soon in other processes, while this one goes on.
+"""Compiling ahead: what will be called soon is compiled in other processes, on other cores.
 
-Kernels are compiled when they are first called, one after the other, and kept on disk. Who knows
-what will be called begins with the last of it elsewhere; whoever comes to a kernel first compiles
-it, and others wait for the result (see `incrowd._kernel_cache`).
+Kernels are compiled when they are first called, one after the other, and kept on disk. A function
+that calls the later ones, with nothing to do, compiles them in another process meanwhile. Of two
+processes that need the same kernel, one compiles it and the other waits (`incrowd._kernel_cache`).
+
+``python -m incrowd._background MODULE:FUNCTION ...`` calls such functions.
 """
 
 import atexit
 import contextlib
+import importlib
 import subprocess
 import sys
 
@@ -17,20 +20,20 @@ __all__ = ["compile_ahead"]
 _begun: set[str] = set()
 
 
-def compile_ahead(*jobs: str) -> None:
-    """Begin to compile what some jobs call, on the other cores; see `incrowd.cli._compile_ahead`.
+def compile_ahead(*functions: str) -> None:
+    """Begin to compile what some functions (MODULE:FUNCTION) call, on the other cores.
 
     What was begun once is not begun again. If there is one core only, or no other process can be
     started, everything is compiled where it is called.
     """
-    jobs = tuple(job for job in jobs if job not in _begun)
-    others = min(cores() - 1, len(jobs))
+    new = tuple(one for one in functions if one not in _begun)
+    others = min(cores() - 1, len(new))
     for number in range(others):
-        mine = jobs[number::others]
+        mine = new[number::others]
         _begun.update(mine)
         with contextlib.suppress(OSError):
             process = subprocess.Popen(  # noqa: S603 - this Python, and words of ours
-                [sys.executable, "-m", "incrowd.cli._compile_ahead", *mine],
+                [sys.executable, "-m", "incrowd._background", *mine],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -39,6 +42,12 @@ def compile_ahead(*jobs: str) -> None:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End what nobody waits for any more."""
+    """End a process whose result is no longer needed."""
     process.kill()
     process.wait()
+
+
+if __name__ == "__main__":
+    for one in sys.argv[1:]:
+        module, _, function = one.partition(":")
+        getattr(importlib.import_module(module), function)()

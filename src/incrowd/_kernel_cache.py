@@ -49,6 +49,8 @@ _UNUSED = 60 * _DAY
 _VERSIONS = 12
 """Of one kernel, so many versions are kept, those used last: an author makes many in a day."""
 _CHECKSUM = 32
+_PATIENCE = 180
+"""So many seconds a process waits for another one that compiles the same."""
 _SETTINGS = (
     "OPT LOOP_VECTORIZE SLP_VECTORIZE BOUNDSCHECK DEBUGINFO_DEFAULT USING_SVML LLVM_PASS_TIMINGS"
 )
@@ -293,19 +295,31 @@ def _write(path: Path, data: bytes) -> None:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock that ends with the process at the latest."""
+    """Hold a lock that ends with the process at the latest; OSError if another keeps it for long.
+
+    One that compiles takes a minute at most; one that was stopped would never end.
+    """
     if sys.platform == "win32":
-        yield  # there it is compiled by whoever comes first, and by others as well
+        yield  # there two processes may compile the same
         return
     import fcntl
 
     with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        latest = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > latest:
+                    raise
+                time.sleep(0.05)
         try:
             yield
         finally:
-            # Whoever waits has opened it already; whoever comes later finds what was compiled.
-            path.unlink(missing_ok=True)
+            # Processes that wait have opened it already; later ones find what was compiled.
+            with contextlib.suppress(OSError):
+                path.unlink()
 
 
 def _mark_as_used(folder: Path) -> None:

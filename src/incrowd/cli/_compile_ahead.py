@@ -1,12 +1,10 @@
-"""Jobs on made-up data that compile what real ones call: ``python -m incrowd.cli._compile_ahead``.
+"""Work on made-up data that compiles what real work will call; see `incrowd._background`.
 
-Each calls kernels as they are called on real data, for a kernel is compiled for the types of its
+Kernels are called as they are on real data, for a kernel is compiled for the types of its
 arguments; what comes out is thrown away.
 """
 
-import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,19 +13,12 @@ if TYPE_CHECKING:
 
     from incrowd.data._trajectories import Trajectories
 
-__all__ = ["JOBS"]
+__all__ = ["publish", "report"]
 
 PAIRS, SAMPLES, DAYS, STEP = 12, 200, 14, 5
 
 
-def _glove() -> None:
-    """Compile what GLOVE calls, apart from the search: that is compiled by whoever waits for it."""
-    from incrowd.protect._glove.engine import compile_kernels
-
-    compile_kernels()
-
-
-def _publish() -> None:
+def publish() -> None:
     """Compile what publishing calls: verify a release."""
     from incrowd.evaluate._verify.run import verify
 
@@ -36,7 +27,7 @@ def _publish() -> None:
         verify(release, original=original, record=record, draws=1)
 
 
-def _report() -> None:
+def report() -> None:
     """Compile what a report calls: make one."""
     import numpy as np
     import polars as pl
@@ -74,11 +65,3 @@ def _pairs(folder: Path) -> tuple[Path, "Trajectories", "pl.DataFrame"]:
     )
     record = pl.DataFrame({"user": users, "trajectory": trajectory.astype(np.int32)})
     return folder / "release", original, record.with_columns(person=names["person"])
-
-
-JOBS: dict[str, Callable[[], None]] = {"glove": _glove, "publish": _publish, "report": _report}
-
-
-if __name__ == "__main__":
-    for job in sys.argv[1:]:
-        JOBS[job]()

@@ -109,13 +109,21 @@ class _Compiled(NamedTuple):
     """The first of it that takes long: its module, a colon and its name."""
     takes: str
     ahead: tuple[str, ...] = ()
-    """What to compile on other cores meanwhile."""
+    """Functions that compile on other cores meanwhile what is called later."""
 
 
+_GLOVE = (
+    "incrowd.cli._compile_ahead:publish",
+    "incrowd.protect._glove.engine:compile_kernels",
+)
 _COMPILED = {
     "search": _Compiled("measure._stretch.search:search", "half a minute"),
-    "glove": _Compiled("measure._stretch.search:search", "a minute", ("publish", "glove")),
-    "demo": _Compiled("measure._stretch.search:search", "a minute", ("publish", "glove", "report")),
+    "glove": _Compiled("measure._stretch.search:search", "a minute", _GLOVE),
+    "demo": _Compiled(
+        "measure._stretch.search:search",
+        "a minute",
+        (*_GLOVE, "incrowd.cli._compile_ahead:report"),
+    ),
     "attack": _Compiled("attack._search.unordered:unordered_search", "half a minute"),
     "recognition": _Compiled("attack._reidentification.top_n:_match_top_n", "half a minute"),
     "uniqueness": _Compiled("measure._uniqueness.inverted_index:_count", "half a minute"),

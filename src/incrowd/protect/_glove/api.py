@@ -305,7 +305,7 @@ def glove(
     try:
         tell("Searching", 0, len(data))
         if not is_cached(run_until_event):
-            compile_ahead("glove")
+            compile_ahead("incrowd.protect._glove.engine:compile_kernels")
         run = Run(
             data,
             rules,

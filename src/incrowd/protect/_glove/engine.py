@@ -362,7 +362,7 @@ class Run:
 
 
 def compile_kernels() -> None:
-    """Compile what a run calls apart from the search, by calling it with nothing to do."""
+    """Compile what a run calls after the search, by calling it with nothing to do."""
     from incrowd.data._frame import Frame
     from incrowd.data._trajectories import Trajectories
     from incrowd.measure._stretch.definition import Stretch
@@ -373,14 +373,14 @@ def compile_kernels() -> None:
     data = Trajectories((zero, one) * 3, np.arange(3), Frame())
     rules = Rules(2, False, 0, ANY, ANY, False)  # noqa: FBT003
     run = Run(data, rules, scale_for(data, Stretch(), bounds=True), threads=1, corner_regions=1)
-    nobody = np.empty(0, np.int64)
+    none = np.empty(0, np.int64)
     build(run.index.clusters, run.queue)
     run.go_on(0)
-    resolve_bounds(nobody, 0.0, run.index, run.nodes, run.queue)
+    resolve_bounds(none, 0.0, run.index, run.nodes, run.queue)
     refresh(run.index, run.nodes, run.queue)
-    sift_up_all(nobody, run.index.clusters, run.queue)
+    sift_up_all(none, run.index.clusters, run.queue)
     run._make_space()  # noqa: SLF001
-    merge_deferred(nobody, run.index, rules, run.nodes, run.log)
+    merge_deferred(none, run.index, rules, run.nodes, run.log)
     run._compact()  # noqa: SLF001
 
 
