@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import incrowd
-from strategies import in_deep
+from strategies import in_deep, only_deep
 
 FOLDER = Path(__file__).parents[1] / "examples"
 EXAMPLES = sorted(FOLDER.glob("*.py"))
@@ -40,8 +40,13 @@ def test_only_public_names(path):
     assert used <= set(incrowd.__all__)
 
 
-def test_privacy_officer(tmp_path):
-    done = run("privacy_officer", tmp_path, "--folder", "decision")
+@pytest.mark.parametrize("users", [60, *only_deep(None)])
+def test_privacy_officer(tmp_path, users):
+    data = []
+    if users is not None:
+        data = ["calls.csv"]
+        incrowd.write(incrowd.synthesize("city", users=users, seed=7), tmp_path / "calls.csv")
+    done = run("privacy_officer", tmp_path, *data, "--folder", "decision")
     assert done.returncode == 0, done.stderr
     assert "single out" in done.stdout
     assert "k-anonymity" in done.stdout

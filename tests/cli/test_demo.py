@@ -2,6 +2,7 @@ import pytest
 
 import incrowd as library
 from incrowd.data._manifest import read_manifest
+from strategies import in_deep
 
 
 class TestDemo:
@@ -39,6 +40,7 @@ class TestDemo:
         _, out, _ = incrowd("demo", "-o", tmp_path, "--users", 5)
         assert incrowd(*out.splitlines()[-1].split("incrowd ")[1].split())[0] == 0
 
+    @in_deep
     def test_can_be_run_again(self, incrowd, tmp_path):
         for users in (5, 6):
             assert incrowd("demo", "-o", tmp_path, "--users", users)[0] == 0

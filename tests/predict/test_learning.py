@@ -15,8 +15,11 @@ from incrowd.measure._features import FEATURES
 from incrowd.predict._model import TASKS, fitted
 from incrowd.predict._training import settings_of
 from incrowd.predict._validation import folds_of, importances
+from strategies import only_deep
 
 LEARNERS = list(predict.LEARNERS)
+QUICK = [learner for learner in LEARNERS if learner != "boosting"] + only_deep("boosting")
+"""Boosting takes longest; it is tried with the others where models are fitted."""
 
 
 class TestTrainingSets:
@@ -92,7 +95,7 @@ class TestFolds:
             predict.cross_validate(training, folds=151)
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", QUICK)
 class TestCrossValidation:
     def test_predicts_everybody_by_others(self, training, learner):
         """The obvious loop gives the same."""

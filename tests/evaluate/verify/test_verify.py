@@ -18,6 +18,7 @@ from incrowd.data._frame import laea
 from incrowd.data._manifest import amend_release
 from incrowd.errors import ArgumentError, ColumnError, InputError, PrivacyWarning, UnreadableError
 from incrowd.evaluate._verify.result import NAMES
+from incrowd.evaluate._verify.rows import _midnight_before
 from strategies import DEEP
 
 FORMATS = pytest.mark.parametrize("format_", ["parquet", "csv"])
@@ -289,6 +290,15 @@ class TestRows:
     def test_a_grid_that_is_none(self, case, frame):
         case.reseal(frame=frame)
         assert failed(verify(case.path)) == ["rows"]
+
+    @pytest.mark.parametrize(("slot", "late"), [(60, 0), (300, 0), (7 * 60, 240), (7200, 0)])
+    def test_slots_are_counted_from_midnight(self, slot, late):
+        """Whoever counts hours must not count from the record that happens to come first."""
+        for moment in (0, 13 * 3600 // slot, 3 * 86400 // slot, 20 * 86400 // slot + 1):
+            start = _midnight_before(late + moment * slot, slot)
+            assert (late + moment * slot - start) % slot == 0
+            assert 0 <= start % 86400 < slot
+            assert 0 <= late + moment * slot - start < 86400
 
     @FORMATS
     def test_batches_do_not_matter(self, tmp_path, monkeypatch, format_):

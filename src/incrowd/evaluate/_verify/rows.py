@@ -70,7 +70,8 @@ class Published:
     Attributes
     ----------
     frame
-        Its grid; slot 0 starts with the first row.
+        Its grid; slot 0 starts at the midnight (UTC) before the first row, as where data is read:
+        whoever counts hours counts those of the clock.
     people
         The names, in the order of the file.
     crowd_of
@@ -111,7 +112,7 @@ def load(file: Path, frame: Frame, progress: Progress) -> Published:
     origin, rows = 0, 0
     for batch in _whole_people(_tables(file, problems)):
         if not rows:
-            origin = int(batch["t_start"].to_physical()[0]) // 1000
+            origin = _midnight_before(int(batch["t_start"].to_physical()[0]) // 1000, frame.slot)
         first = _starts(batch["person"])
         boxes = _boxes(batch, frame, origin, problems)
         _count_disorder(boxes, first, problems)
@@ -143,6 +144,15 @@ def load(file: Path, frame: Frame, progress: Progress) -> Published:
         rows=rows,
         problems={name: problems[name] for name in PROBLEMS if problems[name]},
     )
+
+
+def _midnight_before(moment: int, slot: int) -> int:
+    """Give the last midnight before a moment; or the first slot after it, where none starts then.
+
+    The first row is that of whoever has the first name, which is drawn at random: slots that were
+    counted from it would make other hours each time.
+    """
+    return moment - moment % 86400 // slot * slot
 
 
 def _tables(file: Path, problems: Counter[str]) -> Iterator[pl.DataFrame]:
