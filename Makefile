@@ -15,7 +15,7 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/pytest
 
-# The same tests with up to six times as many random cases; before a release.
+# The same tests with up to eight times as many random cases; before a release.
 test-deep: $(READY)
 	INCROWD_TESTS=deep $(BIN)/pytest
 

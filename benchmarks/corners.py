@@ -21,8 +21,9 @@ from incrowd.measure._stretch.box_bounds import corner_bound_each
 from incrowd.measure._stretch.definition import Stretch
 from incrowd.measure._stretch.index import EACH, SearchIndex, exact_cost, samples_of, scale_for
 from incrowd.measure._stretch.lower_bounds import SAFE, bound_each_sample, is_longer
-from incrowd.protect._glove.api import _check, fit
+from incrowd.protect._glove.api import fit
 from incrowd.protect._glove.engine import AHEAD, Run
+from incrowd.protect._glove.settings import resolve, rules_for
 
 K = 3
 
@@ -68,7 +69,8 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--crowds", type=int, default=100, help="how many are looked at")
     options = parser.parse_args(arguments)
     data = incrowd.synthesize(options.preset, users=options.users, seed=1)
-    rules = _check(data, K, "strict", "split", None, None, "boxes")
+    asked = resolve("strict", "two-stage", "split", None, None, None, limited=False)
+    rules = rules_for(data, K, "strict", asked, None, None)
     scale = scale_for(data, Stretch(), bounds=True)
     sizes: Any = fit(data, None, crowds=True)
     run = Run(data, rules, scale, threads=cores(), **sizes)

@@ -30,7 +30,7 @@ def only_deep(*values):
 
 def few(number):
     """Return how many of so many random cases the everyday profile draws."""
-    return min(number, max(25, number // 6))
+    return min(number, max(25, number // 8))
 
 
 def random_cases(number, **more):

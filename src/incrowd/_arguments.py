@@ -1,11 +1,12 @@
 """Checks of arguments: an integer may be one of Python or of numpy; True and 2.0 are none."""
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 from incrowd.errors import ArgumentError
 
 __all__ = [
+    "is_number",
     "is_whole",
     "whole",
 ]
@@ -14,6 +15,11 @@ __all__ = [
 def is_whole(value: object) -> bool:
     """Return whether something is an integer, of Python or of numpy; True and 2.0 are not."""
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> bool:
+    """Return whether something is a number, of Python or of numpy; True is not."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def whole(name: str, value: Any, least: int, most: int | None = None, why: str = "") -> int:

@@ -15,7 +15,7 @@ CALLED_LATER = """
 import importlib, json, sys, tempfile
 import incrowd
 from incrowd.cli._compile_ahead import publish
-from incrowd.protect._glove.engine import compile_kernels
+from incrowd.protect._glove import engine, k_merge
 
 MODULES = sys.argv[1:]
 
@@ -28,7 +28,8 @@ def types():
                 found[f"{module}.{name}"] = {str(one.args) for one in types}
     return found
 
-compile_kernels()
+engine.compile_kernels()
+k_merge.compile_kernels()
 publish()
 before = types()
 city = incrowd.synthesize("city", users=70, seed=3)
@@ -48,7 +49,9 @@ BY_OTHERS = {
 
 
 def test_glove_and_publishing_compile_nothing_more():
-    modules = [f"protect._glove.{name}" for name in ("engine", "greedy", "nearest_queue")]
+    modules = [
+        f"protect._glove.{name}" for name in ("engine", "greedy", "nearest_queue", "k_merge")
+    ]
     modules.append("evaluate._verify._kernels")
     words = [sys.executable, "-c", CALLED_LATER, *modules]
     done = subprocess.run(words, check=True, capture_output=True, text=True)  # noqa: S603

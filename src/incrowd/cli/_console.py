@@ -115,6 +115,7 @@ class _Compiled(NamedTuple):
 _GLOVE = (
     "incrowd.cli._compile_ahead:publish",
     "incrowd.protect._glove.engine:compile_kernels",
+    "incrowd.protect._glove.k_merge:compile_kernels",
 )
 _COMPILED = {
     "search": _Compiled("measure._stretch.search:search", "half a minute"),

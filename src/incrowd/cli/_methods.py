@@ -185,7 +185,7 @@ def _option(name: str, each: Offered) -> inspect.Parameter:
     """Return the parameter of an option, in the group of the first mechanism that has it."""
     first, *others = each.owners
     also = f" Also an option of {', '.join(others)}." if others else ""
-    usual = None if each.default is MISSING else each.default
+    usual = each.option.usual or (None if each.default is MISSING else each.default)
     option = typer.Option(
         each.flag,
         help=f"{each.option.help}{also}",

@@ -44,6 +44,7 @@ _UNITS = {
     "Searching": "people",
     "Merging": "merges",
     "Finishing": "merges",
+    "Generalising": "crowds",
 }
 
 

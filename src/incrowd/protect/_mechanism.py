@@ -124,6 +124,8 @@ class Option:
         Makes the value of what was typed, or raises ValueError; numbers and words need none.
     takes
         What `parse` takes, for its error message.
+    usual
+        What is taken unless it is given, where the field itself cannot tell.
     """
 
     help: str
@@ -134,6 +136,7 @@ class Option:
     above: float | None = None
     parse: Callable[[str], Any] | None = None
     takes: str = ""
+    usual: str | None = None
 
 
 def setting(

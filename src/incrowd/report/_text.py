@@ -55,10 +55,14 @@ GLOSSARY = (
 SETTINGS = {
     "k": "people per record, at least (k)",
     "variant": "variant",
+    "merge": "how the samples of a crowd become boxes",
     "reshape": "samples that overlap in time",
     "max_space": "suppression begins at this width, in cells",
     "max_time": "suppression begins at this length, in slots",
     "suppress": "what is suppressed: larger boxes, or samples that were stretched more",
+    "suppress_price": "price of deleting a sample (1: what a kept one loses at most)",
+    "suppress_at_most": "share of samples that may be deleted",
+    "price_found": "price of deleting a sample that keeps to this share",
     "version": "version of incrowd",
 }
 LOSSES = {

@@ -230,6 +230,8 @@ def _is_cut(manifest: Manifest) -> bool:
     settings: Any = manifest.settings
     if not isinstance(settings, Mapping):
         return True
+    if settings.get("merge") == "optimal":
+        return False
     if "reshape" not in settings and manifest.guarantee is not None:
         return False
     return settings.get("reshape") not in UNCUT

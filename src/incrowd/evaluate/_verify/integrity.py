@@ -114,17 +114,19 @@ def _misshapen(published: Published, manifest: Manifest) -> dict[str, tuple[int,
     reshape, boxes = settings.get("reshape"), published.boxes.astype(np.int64)
     rows = np.repeat(published.sizes, np.diff(published.cuts))
     found: dict[str, tuple[int, str]] = {}
-    if reshape in ("split", "union"):
+    optimal = settings.get("merge") == "optimal"
+    if optimal or reshape in ("split", "union"):
         meets = np.zeros(len(boxes), np.bool_)
         meets[1:] = boxes[1:, T0] < boxes[:-1, T1]
         meets[published.cuts[:-1]] = False  # the first of each record
-        text = f"overlap the row before in time, which reshaping by {reshape} rules out"
+        how = "optimal merging" if optimal else f"reshaping by {reshape}"
+        text = f"overlap the row before in time, which {how} rules out"
         found["overlap"] = int(rows[meets].sum()), text
     # Areas are put together by reshaping, and times by union; what was merged is not larger.
     kept = {"max_time": ("split", "none"), "max_space": ("none",)}
     for name, sides in (("max_time", (T0,)), ("max_space", (X0, Y0))):
         limit = settings.get(name)
-        boxed = settings.get("suppress", "boxes") == "boxes" and reshape in kept[name]
+        boxed = optimal or (settings.get("suppress", "boxes") == "boxes" and reshape in kept[name])
         if type(limit) is int and boxed:
             large = np.any([boxes[:, low + 1] - boxes[:, low] > limit for low in sides], axis=0)
             text = f"are larger than {name} = {limit}, beyond which all was to be suppressed"

@@ -184,7 +184,7 @@ PROMISES: dict[str, Callable[[Published, Mapping[str, Any]], Check]] = {
 }
 """How the promise of each method is checked; the names are those of manifests."""
 _THRESHOLDS: dict[str, tuple[str, ...]] = dict.fromkeys(PROMISES, ()) | {
-    GLOVE: ("max_space", "max_time"),
+    GLOVE: ("max_space", "max_time", "suppress_price", "suppress_at_most"),
     FILTER: ("at_most",),
 }
 """The settings of each method beyond which it leaves samples out."""

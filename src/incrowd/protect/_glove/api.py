@@ -10,7 +10,6 @@ again, until everybody is in a crowd of k. Where the paper leaves a choice:
   dropped and counted. `loose`: such a crowd may still take in others, and nobody is left over.
 """
 
-import math
 import os
 import sys
 import time
@@ -22,6 +21,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from incrowd._arguments import whole
 from incrowd.errors import ArgumentError, IncrowdDeprecationWarning
 from incrowd.protect._generalisation import checked
+from incrowd.protect._glove.settings import (
+    MANY,
+    MERGES,
+    OF_MERGE,
+    PAIR,
+    RESHAPES,
+    SUPPRESSED,
+    VARIANTS,
+    in_units,
+    resolve,
+    rules_for,
+    threshold,
+)
 from incrowd.protect._glove.words import (
     GUARANTEE,
     METHOD,
@@ -32,12 +44,10 @@ from incrowd.protect._glove.words import (
 from incrowd.protect._mechanism import Mechanism, setting
 
 if TYPE_CHECKING:
-    from incrowd.data._frame import Frame
     from incrowd.data._trajectories import Trajectories
     from incrowd.measure._stretch.definition import Stretch
     from incrowd.protect._glove.checkpoint import Journal
     from incrowd.protect._glove.engine import Run
-    from incrowd.protect._glove.greedy import Rules
     from incrowd.protect._glove.release import Release
 
 __all__ = [
@@ -46,10 +56,6 @@ __all__ = [
 ]
 
 
-VARIANTS = ("strict", "loose")
-RESHAPES = ("split", "union", "none")
-SUPPRESSED = ("boxes", "samples")
-PAIR, MANY = 2, 1000
 STEP = 500
 PATIENCE = 10.0
 """Merges are noted at least this often, in seconds; searching alone may take longer."""
@@ -57,8 +63,6 @@ FEWEST = 16
 """A list holds no fewer candidates than this, however little memory there is."""
 PROGRAM = 400 * 10**6
 """What Python and its libraries take before any data."""
-WIDEST = 2**31 - 1
-"""Cells and slots are 32-bit integers: nothing is wider or longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,8 @@ class Glove(Mechanism):
 
     Parameters
     ----------
-    k, variant, reshape, max_metres, max_minutes, suppress, stretch
+    k, variant, merge, reshape, max_metres, max_minutes, suppress, suppress_price, \
+    suppress_at_most, stretch
         As for :func:`incrowd.glove`.
 
     Raises
@@ -102,29 +107,54 @@ class Glove(Mechanism):
         default="strict",
         choices=VARIANTS,
     )
-    reshape: str = setting(
-        "Where samples overlap in time. split: cut them, as in the papers; "
+    merge: str | None = setting(
+        "How the samples of a crowd become boxes. optimal: the smallest that are true of everybody "
+        "in it (k-merge); two-stage: merge by merge, as in the papers.",
+        default=None,
+        choices=MERGES,
+        usual="optimal",
+    )
+    reshape: str | None = setting(
+        "Of --merge two-stage: where samples overlap in time. split: cut them, as in the papers; "
         "union: join them, so that every box was seen; none: leave them.",
-        default="split",
+        default=None,
         choices=RESHAPES,
+        usual="split",
     )
     max_metres: float | None = setting(
-        "Suppress samples wider or higher than this; the papers use 15000.",
+        "Suppress what would make samples wider or higher than this; the papers use 15000.",
         default=None,
         metavar="M",
         above=0,
     )
     max_minutes: float | None = setting(
-        "Suppress samples longer than this; the papers use 360.",
+        "Suppress what would make samples longer than this; the papers use 360.",
         default=None,
         metavar="MIN",
         above=0,
     )
-    suppress: str = setting(
-        "What --max-metres and --max-minutes drop. boxes: merged samples that are larger; "
-        "samples: only those that are stretched by more, so that more is left, and larger.",
-        default="boxes",
+    suppress: str | None = setting(
+        "Of --merge two-stage: what --max-metres and --max-minutes drop. boxes: merged samples "
+        "that are larger (reshaping may join them to larger ones again); samples: only those that "
+        "are stretched by more, so that more is left, and larger.",
+        default=None,
         choices=SUPPRESSED,
+        usual="boxes",
+    )
+    suppress_price: float | None = setting(
+        "Of --merge optimal: what it costs to delete a sample; 1 is what a sample loses at most "
+        "that is kept. With --max-metres or --max-minutes it is 1 unless given; without either of "
+        "these, nothing is deleted unless it is given.",
+        default=None,
+        metavar="X",
+        least=0,
+    )
+    suppress_at_most: float | None = setting(
+        "Of --merge optimal: delete no more than this share of samples, at the lowest price that "
+        "keeps to it; the papers suggest 0.05.",
+        default=None,
+        metavar="SHARE",
+        least=0,
     )
     stretch: "Stretch | None" = None
 
@@ -136,18 +166,26 @@ class Glove(Mechanism):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole("k", self.k, PAIR))
-        _check_words(self.variant, self.reshape, self.suppress)
+        asked = resolve(
+            self.variant,
+            self.merge,
+            self.reshape,
+            self.suppress,
+            self.suppress_price,
+            self.suppress_at_most,
+            limited=self.max_metres is not None or self.max_minutes is not None,
+        )
+        for name, value in asked.items():
+            object.__setattr__(self, name, value)
         for name in ("max_metres", "max_minutes"):
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, checked(value, name))
-        if self.suppress != "boxes" and self.max_metres is None and self.max_minutes is None:
-            raise ArgumentError(f"suppress={self.suppress!r} needs max_metres or max_minutes")
 
     @property
     def settings(self) -> dict[str, Any]:
         """What was asked for, thresholds in metres and minutes."""
-        names = ("k", "variant", "reshape", "max_metres", "max_minutes", "suppress")
+        names = ("k", "variant", "merge", "max_metres", "max_minutes", *OF_MERGE[str(self.merge)])
         return {name: getattr(self, name) for name in names}
 
     @property
@@ -171,7 +209,7 @@ class Glove(Mechanism):
         notes = [large] if self.k > MANY else []
         for name in ("max_metres", "max_minutes"):
             value = getattr(self, name)
-            notes += [] if value is None else [_in_units(name, value, data.frame)[1]]
+            notes += [] if value is None else [in_units(name, value, data.frame)[1]]
         return tuple(note for note in notes if note)
 
     def protect(
@@ -188,10 +226,13 @@ class Glove(Mechanism):
             data,
             self.k,
             variant=self.variant,
+            merge=self.merge,
             reshape=self.reshape,
             max_metres=self.max_metres,
             max_minutes=self.max_minutes,
             suppress=self.suppress,
+            suppress_price=self.suppress_price,
+            suppress_at_most=self.suppress_at_most,
             stretch=self.stretch,
             threads=threads,
             memory=memory,
@@ -205,12 +246,15 @@ def glove(
     k: int = 2,
     *,
     variant: str = "strict",
-    reshape: str = "split",
+    merge: str | None = None,
+    reshape: str | None = None,
     max_metres: float | None = None,
     max_minutes: float | None = None,
     max_space: int | None = None,
     max_time: int | None = None,
-    suppress: str = "boxes",
+    suppress: str | None = None,
+    suppress_price: float | None = None,
+    suppress_at_most: float | None = None,
     stretch: "Stretch | None" = None,
     threads: int | None = None,
     block: int | None = None,
@@ -230,19 +274,34 @@ def glove(
     variant
         ``"strict"``: crowds stop at k, and fewer than k people may be dropped at the end.
         ``"loose"``: crowds of k may still grow, and nobody is dropped.
+    merge
+        How the samples of a crowd become boxes; who is in which crowd does not depend on it.
+        ``"optimal"`` (k-merge): from the members' own samples, in the order of time, the boxes
+        that lose least of all that each hold a sample of every member and do not overlap in time.
+        ``"two-stage"``: merge by merge, as in the papers.
     reshape
-        What is done where merged samples overlap in time. ``"split"``: time is cut at every start
-        and end, as in the papers. ``"union"``: overlapping samples become one. ``"none"``.
+        Of two-stage merging (which it implies): what is done where merged samples overlap in time.
+        ``"split"`` (the default): time is cut at every start and end, as in the papers.
+        ``"union"``: overlapping samples become one. ``"none"``.
     max_metres, max_minutes
-        Suppression: merged samples wider than this, or longer, are dropped. They are taken as
-        whole cells and slots of the grid, rounded down. The papers use 15,000 m and 360 min.
+        Suppression: no box becomes wider or longer than this. They are taken as whole cells and
+        slots of the grid, rounded down. The papers use 15,000 m and 360 min. Of two-stage merging
+        this holds before overlaps are reshaped, which can join boxes to larger ones.
     max_space, max_time
         The same in cells and slots of the grid. Deprecated: write `max_metres`, `max_minutes`.
     suppress
-        ``"boxes"``: what is dropped is the merged sample, with all that was merged into it; none
-        is larger than the thresholds before overlaps are reshaped. ``"samples"``: only those
-        samples go that it takes a stretch of more than this to merge with their match. More is
-        left, and boxes can grow larger than the thresholds, a little with every merge.
+        Of two-stage merging (which it implies). ``"boxes"`` (the default): what is dropped is the
+        merged sample, with all that was merged into it. ``"samples"``: only those samples go that
+        it takes a stretch of more than this to merge with their match. More is left, and boxes can
+        grow larger than the thresholds, a little with every merge.
+    suppress_price
+        Of optimal merging: what it costs to delete a sample. 1 is what a sample loses at most that
+        is kept, and the price wherever thresholds are given. Without thresholds nothing is deleted
+        unless there is a price; then a sample is deleted wherever that costs less than the larger
+        boxes that it takes to keep it.
+    suppress_at_most
+        Of optimal merging: the share of samples that may be deleted. The price is the lowest that
+        keeps to it; refused if thresholds ask for more.
     stretch
         How a stretch is measured: thresholds and weights.
     threads, block, bounds
@@ -275,7 +334,8 @@ def glove(
     from incrowd.protect._glove.checkpoint import Journal
     from incrowd.protect._glove.engine import Run
     from incrowd.protect._glove.greedy import run_until_event
-    from incrowd.protect._glove.release import release_of
+    from incrowd.protect._glove.k_merge import best_boxes
+    from incrowd.protect._glove.release import crowds_of, release_of
 
     data = Trajectories.of(data)
     for old, value, new in (
@@ -285,17 +345,26 @@ def glove(
         if value is not None:
             said = f"{old} is deprecated; use {new} instead"
             warnings.warn(said, IncrowdDeprecationWarning, stacklevel=2)
-    max_space = _threshold("max_space", max_space, "max_metres", max_metres, data.frame)
-    max_time = _threshold("max_time", max_time, "max_minutes", max_minutes, data.frame)
-    rules = _check(data, k, variant, reshape, max_space, max_time, suppress)
+    max_space = threshold("max_space", max_space, "max_metres", max_metres, data.frame)
+    max_time = threshold("max_time", max_time, "max_minutes", max_minutes, data.frame)
+    asked = resolve(
+        variant,
+        merge,
+        reshape,
+        suppress,
+        suppress_price,
+        suppress_at_most,
+        limited=max_space is not None or max_time is not None,
+    )
+    rules = rules_for(data, k, variant, asked, max_space, max_time)
     stretch = Stretch.of(stretch)
     settings = {
         "k": rules.k,
         "variant": variant,
-        "reshape": reshape,
+        "merge": asked["merge"],
         "max_space": None if max_space is None else int(max_space),
         "max_time": None if max_time is None else int(max_time),
-        "suppress": suppress,
+        **{name: asked[name] for name in OF_MERGE[asked["merge"]]},
         "stretch": asdict(stretch),
     }
     tell = progress or _silent
@@ -305,7 +374,8 @@ def glove(
     try:
         tell("Searching", 0, len(data))
         if not is_cached(run_until_event):
-            compile_ahead("incrowd.protect._glove.engine:compile_kernels")
+            home = "incrowd.protect._glove"
+            compile_ahead(f"{home}.engine:compile_kernels", f"{home}.k_merge:compile_kernels")
         run = Run(
             data,
             rules,
@@ -322,8 +392,22 @@ def glove(
     finally:
         if journal:
             journal.close()
-    run.finish(lambda done, total: tell("Finishing", done, total))
-    return release_of(data, run, settings)
+    if asked["merge"] == "two-stage":
+        run.finish(lambda done, total: tell("Finishing", done, total))
+        return release_of(data, run, settings)
+    boxed = best_boxes(
+        data,
+        crowds_of(data, run),
+        scale,
+        (max_space, max_time),
+        asked["suppress_price"],
+        asked["suppress_at_most"],
+        threads=cores(threads),
+        tell=lambda done, total: tell("Generalising", done, total),
+    )
+    if asked["suppress_at_most"] is not None:
+        settings["price_found"] = boxed.price
+    return release_of(data, run, settings, boxed.boxed)
 
 
 def _silent(stage: str, done: int, total: int) -> None:
@@ -380,78 +464,4 @@ def fit(data: "Trajectories", memory: str | int | None, *, crowds: bool) -> dict
     raise ArgumentError(
         f"{people:,} people with {samples:,} samples need {need / 1e9:.1f} GB; the memory limit is "
         f"{limit / 1e9:.1f} GB"
-    )
-
-
-def _check_words(variant: str, reshape: str, suppress: str) -> None:
-    """Refuse words that are none of those that are known."""
-    for name, value, known in (
-        ("variant", variant, VARIANTS),
-        ("reshape", reshape, RESHAPES),
-        ("suppress", suppress, SUPPRESSED),
-    ):
-        if value not in known:
-            raise ArgumentError(f"{name} must be one of {', '.join(known)}, not {value!r}")
-
-
-def _threshold(
-    old: str, number: int | None, new: str, value: float | None, frame: "Frame"
-) -> int | None:
-    """Return a threshold in cells or slots, given in these or in metres or minutes."""
-    if value is None:
-        return number
-    if number is not None:
-        raise ArgumentError(f"{new} and {old} are two ways to say the same; give {new} only")
-    return _in_units(new, value, frame)[0]
-
-
-def _in_units(name: str, value: float, frame: "Frame") -> tuple[int, str]:
-    """Return a threshold in whole cells or slots, rounded down; and a note if it was rounded."""
-    unit, short, what = (
-        (frame.cell, "m", "cell") if name == "max_metres" else (frame.slot / 60, "min", "slot")
-    )
-    value = checked(value, name)
-    number = min(math.floor(value / unit + 1e-9), WIDEST)
-    if number < 1:
-        raise ArgumentError(
-            f"{name} must be at least one {what} of the grid ({unit:g} {short}), not "
-            f"{value:g} {short}"
-        )
-    if math.isclose(number * unit, value) or number == WIDEST:
-        return number, ""
-    taken = f"{number * unit:g} {short} ({number:,} {what}s of the grid)"
-    return number, f"{name} is rounded down to {taken}"
-
-
-def _check(
-    data: "Trajectories",
-    k: int,
-    variant: str,
-    reshape: str,
-    max_space: int | None,
-    max_time: int | None,
-    suppress: str,
-) -> "Rules":
-    """Return the rules of the run; refuse what makes no sense before any work is done."""
-    from incrowd.protect._glove.greedy import Rules
-    from incrowd.protect._glove.merge import ANY
-
-    k = whole("k", k, PAIR)
-    _check_words(variant, reshape, suppress)
-    if suppress != "boxes" and max_space is None and max_time is None:
-        raise ArgumentError(f"suppress={suppress!r} needs max_metres or max_minutes")
-    for name, value in (("max_space", max_space), ("max_time", max_time)):
-        if value is not None:
-            whole(name, value, 1, why=": it is in cells or slots, and no sample is smaller")
-    people = int(data.crowd.sum())
-    if people < k:
-        who = "one person" if people == 1 else f"{people} people"
-        raise ArgumentError(f"{who} cannot hide in a crowd of {k}")
-    return Rules(
-        k,
-        variant == "loose",
-        RESHAPES.index(reshape),
-        ANY if max_space is None else min(ANY, int(max_space)),
-        ANY if max_time is None else min(ANY, int(max_time)),
-        suppress == "samples",
     )

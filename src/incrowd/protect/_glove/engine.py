@@ -380,7 +380,6 @@ def compile_kernels() -> None:
     refresh(run.index, run.nodes, run.queue)
     sift_up_all(none, run.index.clusters, run.queue)
     run._make_space()  # noqa: SLF001
-    merge_deferred(none, run.index, rules, run.nodes, run.log)
     run._compact()  # noqa: SLF001
 
 

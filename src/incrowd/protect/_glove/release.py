@@ -2,12 +2,14 @@
 
 ::
 
-    Run (finished) ──> release_of ──> Release, with Losses counted on what is published
+    Run ──> crowds_of ──> (k_merge: boxes_of_crowds) ──> release_of ──> Release
+
+`Losses` are counted on what is published.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -25,10 +27,13 @@ from incrowd.protect._glove.words import (
 
 if TYPE_CHECKING:
     from incrowd.protect._glove.engine import Run
+    from incrowd.protect._glove.k_merge import Boxed
 
 __all__ = [
+    "Crowds",
     "Losses",
     "Release",
+    "crowds_of",
     "release_of",
 ]
 
@@ -129,44 +134,92 @@ class Release:
         return explanation_of(self.settings)
 
 
-def release_of(data: Trajectories, run: "Run", settings: dict[str, Any]) -> Release:
-    """Return what is left at the end, and count what is not: line 20 of Algorithm 1."""
-    people, merges, k = len(data), run.merges, run.rules.k
-    nodes, log = run.nodes, run.log
-    parent = np.full(people + merges, -1, np.int64)
-    younger = np.arange(people, people + merges)
+class Crowds(NamedTuple):
+    """Who is together at the end.
+
+    Attributes
+    ----------
+    members, groups
+        The people of crowd c are ``members[groups[c]:groups[c + 1]]``, crowds in the order of their
+        last merges.
+    node
+        The index of each crowd: that of a person of the input, or of a merge.
+    size
+        How many people each crowd stands for.
+    place, last
+        The crowd of every person, -1 for who is in none; and the index of her last merge.
+    """
+
+    members: NDArray[np.int64]
+    groups: NDArray[np.int64]
+    node: NDArray[np.int64]
+    size: NDArray[np.int32]
+    place: NDArray[np.int64]
+    last: NDArray[np.int64]
+
+
+def crowds_of(data: Trajectories, run: "Run") -> Crowds:
+    """Return the crowds of k that merges have made: line 20 of Algorithm 1."""
+    people, merges = len(data), run.merges
+    log, last = run.log, len(data) + run.merges
+    parent = np.full(last, -1, np.int64)
+    younger = np.arange(people, last)
     parent[log.older[:merges]] = younger
     parent[log.younger[:merges]] = younger
-    last = people + merges
-    start, end = nodes.start[:last], nodes.end[:last]
-    crowd = nodes.crowd[:last]
-    final = parent < 0
-    published = np.flatnonzero(final & (crowd >= k) & (end > start))
     root = np.arange(last)
     for node in range(last - 1, -1, -1):
         if parent[node] >= 0:
             root[node] = root[parent[node]]
+    crowd = run.nodes.crowd[:last]
+    final = np.flatnonzero((parent < 0) & (crowd >= run.rules.k))
     index = np.full(last, -1, np.int64)
-    index[published] = np.arange(len(published))
+    index[final] = np.arange(len(final))
     place = index[root[:people]]
-    empty = end[root[:people]] == start[root[:people]]
+    who = np.flatnonzero(place >= 0)
+    members = who[np.argsort(place[who], kind="stable")]
+    count = np.bincount(place[who], minlength=len(final))
+    groups = np.concatenate([[0], np.cumsum(count)])
+    size = crowd[final].astype(np.int32)
+    return Crowds(members, groups, final, size, place, root[:people])
+
+
+def release_of(
+    data: Trajectories, run: "Run", settings: dict[str, Any], boxed: "Boxed | None" = None
+) -> Release:
+    """Return what is published, and count what is not.
+
+    The boxes are those of k-merge, if given, and otherwise those that the merges have made.
+    """
+    crowds = crowds_of(data, run)
+    if boxed is None:
+        start, end = (of[crowds.node] for of in (run.nodes.start, run.nodes.end))
+        lengths = end - start
+        columns, offsets = _collect(crowds.node, start, lengths, data, run)
+        emptied = run.nodes.start[crowds.last] == run.nodes.end[crowds.last]
+    else:
+        lengths, columns = boxed.lengths, boxed.columns
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        emptied = crowds.place >= 0
+    # Who has no box left is not published; the others move together.
+    there = lengths > 0
+    index = np.where(there, np.cumsum(there) - 1, -1)
+    place = np.where(crowds.place < 0, -1, np.append(index, -1)[crowds.place])
     dropped = place < 0
-    columns, offsets = _collect(published, start, end, data, run)
-    trajectories = Trajectories(
-        columns, offsets, data.frame, crowd=crowd[published].astype(np.int32)
-    )
+    offsets = np.concatenate([[0], offsets[1:][there]])
+    trajectories = Trajectories(columns, offsets, data.frame, crowd=crowds.size[there])
     losses = Losses(
         people_dropped=int(data.crowd[dropped].sum()),
-        people_left_over=int(data.crowd[dropped & ~empty].sum()),
-        people_emptied=int(data.crowd[dropped & empty].sum()),
+        people_left_over=int(data.crowd[dropped & ~emptied].sum()),
+        people_emptied=int(data.crowd[dropped & emptied].sum()),
         samples_dropped=int(data.lengths()[dropped].sum()),
         samples_suppressed=int(_uncovered(data.columns, data.offsets, place, columns, offsets)),
-        boxes_suppressed=int(log.counts[3]),
+        boxes_suppressed=int(run.log.counts[3]),
     )
     assigned = pl.Series("trajectory", place.astype(np.int32))
     assignment = pl.DataFrame([data.people.alias("user"), assigned]).with_columns(
         pl.when(pl.col("trajectory") >= 0).then(pl.col("trajectory"))
     )
+    log, merges = run.log, run.merges
     table = pl.DataFrame(
         {
             "older": log.older[:merges],
@@ -178,18 +231,17 @@ def release_of(data: Trajectories, run: "Run", settings: dict[str, Any]) -> Rele
 
 
 def _collect(
-    published: NDArray[np.int64],
+    nodes: NDArray[np.int64],
     start: NDArray[np.int64],
-    end: NDArray[np.int64],
+    lengths: NDArray[np.int64],
     data: Trajectories,
     run: "Run",
 ) -> tuple[tuple[NDArray[np.int32], ...], NDArray[np.int64]]:
     """Lay the samples of what is published one behind the other."""
-    lengths = (end - start)[published]
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     base = data.samples
-    own = published < len(data)
-    row = np.repeat(start[published] - offsets[:-1], lengths) + np.arange(offsets[-1])
+    own = nodes < len(data)
+    row = np.repeat(start - offsets[:-1], lengths) + np.arange(offsets[-1])
     mine = np.repeat(own, lengths)
     columns = []
     for old, new in zip(data.columns, run.arena[:6], strict=True):
@@ -200,7 +252,7 @@ def _collect(
 
 
 @kernel
-def _uncovered(
+def _uncovered(  # noqa: C901
     samples: tuple[NDArray[np.int32], ...],
     offsets: NDArray[np.int64],
     place: NDArray[np.int64],
@@ -210,16 +262,25 @@ def _uncovered(
     """Count the samples that lie in none of the boxes that are published for their people."""
     x0, x1, y0, y1, t0, t1 = samples
     bx0, bx1, by0, by1, bt0, bt1 = boxes
-    count = 0
+    count, longest = 0, 0
+    for j in range(len(bounds) - 1):
+        longest = max(longest, bounds[j + 1] - bounds[j])
+    reach = np.empty(longest, np.int32)  # the latest end among the boxes up to each one
     for person in range(len(place)):
         if place[person] < 0:
             continue
         first, last = bounds[place[person]], bounds[place[person] + 1]
+        for j in range(first, last):
+            reach[j - first] = max(bt1[j], reach[j - 1 - first]) if j > first else bt1[j]
+        low = first
         for i in range(offsets[person], offsets[person + 1]):
+            # Samples come in the order of their start: what is over by now stays so.
+            while low < last and reach[low - first] <= t0[i]:
+                low += 1
             at, moved = t0[i], True
             while moved and at < t1[i]:
                 moved = False
-                for j in range(first, last):
+                for j in range(low, last):
                     if bt0[j] > at:
                         break
                     if (

@@ -38,6 +38,7 @@ LIMITS = (
     ),
 )
 """What no release of GLOVE withstands."""
+PRICES = ("suppress_price", "suppress_at_most")
 CUT = (
     "taking every box for seen: pieces cut in time (reshape 'split') can state a time at which a "
     "person was not seen there; the check 'witness' counts them"
@@ -61,10 +62,29 @@ def limits_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 def explanation_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what was done to the data, in plain sentences."""
+    together = (
+        f"GLOVE puts people together who moved most alike, until everybody is in a crowd of "
+        f"{settings['k']} or more. "
+    )
+    if settings.get("merge") == "optimal":
+        texts = [
+            (
+                f"{together}Each crowd gets one record: the samples of its people, in the order of "
+                "time, are cut into groups with a sample of everybody in each, and a group becomes "
+                "one sample, just so wide and so long that it holds them all. Of all cuts it is "
+                "the one by which least is lost (k-merge). Everybody's record is then that of her "
+                "crowd. In every published sample, everybody of the crowd was seen."
+            )
+        ]
+        if any(settings.get(name) is not None for name in PRICES):
+            texts.append(
+                "Samples were deleted where keeping them would have made published samples too "
+                "large; the manifest counts them."
+            )
+        return tuple(texts)
     texts = [
         (
-            f"GLOVE puts people together who moved most alike, until everybody is in a crowd of "
-            f"{settings['k']} or more. Each crowd gets one record: samples of its people that are "
+            f"{together}Each crowd gets one record: samples of its people that are "
             "near to each other become one, just so wide and so long that it holds them all. "
             "Everybody's record is then that of her crowd. No place or time is made up: every edge "
             "of a published sample is that of a true one."

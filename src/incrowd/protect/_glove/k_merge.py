@@ -1,0 +1,409 @@
+"""k-merge: the best boxes of a crowd, exactly, from the samples of its members.
+
+The members' samples, in the order of time, are cut into groups that follow each other; each group
+holds a sample of every member and becomes the smallest box around it::
+
+    Alma     a       a            a   a         a        time ->
+    Binta       b         b                  b      b
+            └── box ──┘   └── box ──┘        └─ box ┘
+                       (the third a is cut to the left or to the right, where it costs less)
+
+So boxes do not overlap in time, and every one is true of every member. What a box costs is the
+stretch effort, by equations (1) to (3), of each sample in it against the whole box, times the
+people whom the sample stands for; dynamic programming over the cuts finds the boxes that cost
+least together. Of those that cost the same it takes the one with most boxes; then, from the last
+box back, the box that ends later, starts later, and has the smaller (x0, x1, y0, y1).
+
+Samples that meet in time cannot be cut apart: those of the same slot, or longer ones that overlap.
+They are one *atom*. A group that can be cut into two is never best, for both its boxes cost no
+more than the one: so the search for the start of a group ends where one more fits in before it
+(`_cut`).
+
+With thresholds for boxes, or a price for deleting a sample, a sample that lies in no box is
+deleted. Then a box need not hold everything between its start and its end, and the best place is
+searched as well (see `deletion`).
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd._numba import ZERO, Ints, kernel, kernel_private
+from incrowd._parallel import on_threads
+from incrowd.data._trajectories import Trajectories
+from incrowd.errors import ArgumentError
+from incrowd.measure._stretch.effort import Scale
+from incrowd.protect._glove.deletion import choose
+from incrowd.protect._glove.merge import ANY
+from incrowd.protect._glove.samples import (
+    FEWEST,
+    KEEP_ALL,
+    NEVER,
+    Limits,
+    Samples,
+    Sides,
+    effort_in,
+    in_time,
+    least_of,
+)
+
+if TYPE_CHECKING:
+    from incrowd.protect._glove.release import Crowds
+
+__all__ = [
+    "Boxed",
+    "Priced",
+    "best_boxes",
+    "boxes_of_crowds",
+    "compile_kernels",
+]
+
+
+Columns = tuple[Sides, ...]
+
+CROWDS = 64
+"""How many crowds are done together."""
+
+
+class Boxed(NamedTuple):
+    """The boxes of some crowds, one crowd after the other.
+
+    Attributes
+    ----------
+    columns
+        x0, x1, y0, y1, t0, t1 of each box.
+    lengths
+        How many boxes each crowd has; none if thresholds leave none.
+    loss
+        What the samples of a crowd lose, in units of one over `Scale.whole`.
+    deleted, weight
+        The samples that are deleted, and all of them, each times the people it stands for.
+    """
+
+    columns: Columns
+    lengths: Ints
+    loss: Ints
+    deleted: Ints
+    weight: Ints
+
+
+def boxes_of_crowds(
+    data: Trajectories,
+    members: Ints,
+    groups: Ints,
+    scale: Scale,
+    limits: Limits,
+    *,
+    threads: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> Boxed:
+    """Find the best boxes of crowds; ``members[groups[c]:groups[c + 1]]`` are those of crowd c."""
+    number, keep_all = len(groups) - 1, limits.price == KEEP_ALL
+    edges = [*range(0, number, CROWDS), number] if number else [0]
+    jobs = list(pairwise(edges))
+
+    def work(job: tuple[int, int]) -> Boxed:
+        given = (*job, members, groups, data.columns, data.offsets, data.crowd, scale)
+        found = cut_crowds(*given) if keep_all else choose_crowds(*given, limits)
+        return Boxed(tuple(side[: found[1].sum()] for side in found[0]), *found[1:])
+
+    parts = []
+    for i, part in enumerate(on_threads(threads, work, jobs)):
+        parts.append(part)
+        if progress:
+            progress(jobs[i][1], number)
+    empty = np.empty(0, np.int64)
+    columns = tuple(
+        np.concatenate([part.columns[side] for part in parts] or [np.empty(0, np.int32)])
+        for side in range(6)
+    )
+    counts: list[Any] = [
+        np.concatenate([getattr(part, name) for part in parts] or [empty])
+        for name in ("lengths", "loss", "deleted", "weight")
+    ]
+    return Boxed(columns, *counts)
+
+
+class Priced(NamedTuple):
+    """The boxes of crowds, and the price of a deleted sample; None if nothing may be deleted."""
+
+    boxed: Boxed
+    price: float | None
+
+
+def best_boxes(
+    data: Trajectories,
+    crowds: "Crowds",
+    scale: Scale,
+    thresholds: tuple[int | None, int | None],
+    price: float | None,
+    at_most: float | None,
+    *,
+    threads: int,
+    tell: Callable[[int, int], None],
+) -> Priced:
+    """Find the best boxes of all crowds, at a price or within a share of samples deleted."""
+    widest, longest = (ANY if each is None else min(ANY, int(each)) for each in thresholds)
+
+    def boxed(units: int, some: NDArray[np.int64] | None = None) -> Boxed:
+        members, groups = crowds.members, crowds.groups
+        if some is not None:
+            parts = [members[groups[c] : groups[c + 1]] for c in some]
+            members = np.concatenate([*parts, members[:0]])
+            groups = np.cumsum([0, *map(len, parts)])
+        limits = Limits(widest, longest, units)
+        show = tell if some is None else None
+        return boxes_of_crowds(data, members, groups, scale, limits, threads=threads, progress=show)
+
+    if price is None and at_most is None:
+        return Priced(boxed(KEEP_ALL), None)
+    samples = data.lengths() * data.crowd
+    largest = int(np.add.reduceat(samples[crowds.members], crowds.groups[:-1]).max())
+    if at_most is None:
+        units = round(Fraction(price) * scale.whole)  # type: ignore[arg-type]
+        _refuse_large(units, largest)
+        return Priced(boxed(units), units / scale.whole)
+    top = largest * scale.whole + 1
+    _refuse_large(top, largest)
+    total = int(samples[crowds.members].sum())
+    allowed = int(Fraction(str(float(at_most))) * total)
+    fewest = boxed(FEWEST)
+    if int(fewest.deleted.sum()) > allowed:
+        raise ArgumentError(
+            f"the thresholds take at least {fewest.deleted.sum() / total:.2%} of the samples; "
+            f"suppress_at_most={at_most} cannot be kept to: allow more, or larger boxes"
+        )
+    units = _lowest_price(fewest.deleted, allowed, scale.whole, top, boxed)
+    return Priced(boxed(units), units / scale.whole)
+
+
+def _lowest_price(
+    fewest: Ints, allowed: int, whole: int, top: int, boxed: Callable[..., Boxed]
+) -> int:
+    """Find the lowest price at which no more than allowed is deleted, by halving.
+
+    A higher price never deletes more. So a crowd in which two prices delete the same has the same
+    boxes at all prices between them, and need not be looked at again.
+    """
+    low, high = -1, top
+    at_low, at_high = np.full(len(fewest), np.iinfo(np.int64).max), fewest.copy()
+    while high - low > 1:
+        middle = whole if low < 0 and high == top else (low + high) // 2
+        if low < 0 and high <= whole:
+            middle = high // 2  # one more halving where nothing is known below
+        some = np.flatnonzero(at_low != at_high)
+        deleted = at_high.copy()
+        deleted[some] = boxed(middle, some).deleted
+        if int(deleted.sum()) <= allowed:
+            high, at_high = middle, deleted
+        else:
+            low, at_low = middle, deleted
+    return high
+
+
+def _refuse_large(units: int, samples: int) -> None:
+    """Refuse a price with which costs do not fit into 64 bits."""
+    if units * samples >= 1 << 61:
+        raise ArgumentError(
+            f"a crowd of {samples:,} samples and so high a price for each are too much for exact "
+            "arithmetic in 64 bits; take a lower suppress_price"
+        )
+
+
+def compile_kernels() -> None:
+    """Compile what finds boxes that keep everything, by calling it with next to nothing to do."""
+    from incrowd.data._frame import Frame
+    from incrowd.measure._stretch.definition import Stretch
+
+    zero, one = np.zeros(1, np.int32), np.ones(1, np.int32)
+    data = Trajectories((zero, one) * 3, np.arange(2), Frame())
+    scale = Stretch().scale()
+    groups = np.arange(2)
+    boxes_of_crowds(data, groups[:1], groups, scale, Limits(ANY, ANY, KEEP_ALL), threads=1)
+
+
+@kernel
+def cut_crowds(
+    first: int,
+    last: int,
+    members: Ints,
+    groups: Ints,
+    columns: Columns,
+    offsets: Ints,
+    crowd: Sides,
+    scale: Scale,
+) -> tuple[Any, Ints, Ints, Ints, Ints]:
+    """Find the best boxes of crowds `first` to `last` that keep everything, as `Boxed` has them."""
+    lengths, loss = np.zeros(last - first, np.int64), np.zeros(last - first, np.int64)
+    deleted, weight = np.zeros(last - first, np.int64), np.zeros(last - first, np.int64)
+    out, used = np.empty((6, most_boxes(first, last, members, groups, offsets)), np.int32), ZERO
+    for c in range(first, last):
+        mine = members[groups[c] : groups[c + 1]]
+        samples = in_time(mine, columns, offsets, crowd)
+        weight[c - first] = total_of(samples.weight)
+        written, loss[c - first] = _cut(samples, len(mine), scale, out, used)
+        lengths[c - first] = written
+        used += written
+    return out, lengths, loss, deleted, weight
+
+
+@kernel
+def choose_crowds(
+    first: int,
+    last: int,
+    members: Ints,
+    groups: Ints,
+    columns: Columns,
+    offsets: Ints,
+    crowd: Sides,
+    scale: Scale,
+    limits: Limits,
+) -> tuple[Any, Ints, Ints, Ints, Ints]:
+    """Find the best boxes of crowds `first` to `last` within limits, as `Boxed` has them."""
+    lengths, loss = np.zeros(last - first, np.int64), np.zeros(last - first, np.int64)
+    deleted, weight = np.zeros(last - first, np.int64), np.zeros(last - first, np.int64)
+    out, used = np.empty((6, most_boxes(first, last, members, groups, offsets)), np.int32), ZERO
+    for c in range(first, last):
+        mine = members[groups[c] : groups[c + 1]]
+        samples = in_time(mine, columns, offsets, crowd)
+        total = total_of(samples.weight)
+        written, lost, kept = choose(samples, len(mine), scale, limits, total, out, used)
+        lengths[c - first], loss[c - first] = written, lost
+        deleted[c - first], weight[c - first] = total - kept, total
+        used += written
+    return out, lengths, loss, deleted, weight
+
+
+@kernel_private
+def most_boxes(first: int, last: int, members: Ints, groups: Ints, offsets: Ints) -> int:
+    """Give the most boxes that crowds can have: each holds a sample of every member."""
+    size = ZERO
+    for c in range(first, last):
+        fewest = NEVER
+        for m in range(groups[c], groups[c + 1]):
+            fewest = min(fewest, offsets[members[m] + 1] - offsets[members[m]])
+        size += fewest
+    return int(size)
+
+
+@kernel_private
+def total_of(values: Ints) -> int:
+    """Give the sum of some numbers."""
+    total = ZERO
+    for value in values:
+        total += value
+    return int(total)
+
+
+@kernel_private
+def _cut(  # noqa: C901, PLR0912, PLR0915
+    samples: Samples, members: int, scale: Scale, out: Sides, used: int
+) -> tuple[int, int]:
+    """Cut all samples into groups of least loss; write their boxes, give their number and loss.
+
+    ``best[j]`` is what the atoms before j lose at least, in groups that end there. ``fits[j]`` is
+    where the last group may start at the latest, so that it holds every member; -1 if even all
+    atoms before j do not.
+    """
+    size = len(samples.t0)
+    # Atoms: their first samples, boxes, and the weight of all before.
+    begin, before = np.empty(size + 1, np.int64), np.zeros(size + 1, np.int64)
+    around = np.empty((6, size), np.int32)
+    fits = np.empty(size + 1, np.int64)
+    seen = np.full(members, -1, np.int64)
+    atoms, reach = ZERO, np.int32(0)
+    for s in range(size):
+        if atoms == 0 or samples.t0[s] >= reach:
+            if atoms:
+                fits[atoms] = least_of(seen)
+            begin[atoms], before[atoms + 1] = s, before[atoms]
+            around[0, atoms], around[1, atoms] = samples.x0[s], samples.x1[s]
+            around[2, atoms], around[3, atoms] = samples.y0[s], samples.y1[s]
+            around[4, atoms], around[5, atoms] = samples.t0[s], samples.t1[s]
+            reach = samples.t1[s]
+            atoms += 1
+        a = atoms - 1
+        around[0, a] = min(around[0, a], samples.x0[s])
+        around[1, a] = max(around[1, a], samples.x1[s])
+        around[2, a] = min(around[2, a], samples.y0[s])
+        around[3, a] = max(around[3, a], samples.y1[s])
+        reach = max(reach, samples.t1[s])
+        around[5, a] = reach
+        seen[samples.member[s]] = a
+        before[atoms] += samples.weight[s]
+    begin[atoms], fits[0], fits[atoms] = size, -1, least_of(seen)
+    best, number = np.full(atoms + 1, NEVER), np.zeros(atoms + 1, np.int64)
+    start = np.full(atoms + 1, -1, np.int64)
+    best[0] = 0
+    whole = np.empty(6, np.int32)  # the box around all atoms before j
+    _be(whole, around, 0)
+    box = np.empty(6, np.int32)
+    for j in range(1, atoms + 1):
+        _grow(whole, around, j - 1)
+        latest = fits[j]
+        # Where no further group can begin, nobody asks.
+        if latest < 0 or (j < atoms and j > fits[atoms]):
+            continue
+        if fits[latest] < 0:
+            # No group fits in before this one: it starts with the first atom.
+            extent = (whole[1] - whole[0]) + (whole[3] - whole[2])
+            best[j] = _loss(extent, whole[5] - whole[4], samples, ZERO, begin[j], before[j], scale)
+            start[j], number[j] = 0, 1
+            continue
+        _be(box, around, j - 1)
+        for i in range(j - 1, fits[latest], -1):
+            _grow(box, around, i)
+            if i > latest or best[i] == NEVER:
+                continue
+            extent = (box[1] - box[0]) + (box[3] - box[2])
+            cost = _loss(
+                extent, box[5] - box[4], samples, begin[i], begin[j], before[j] - before[i],
+                scale,
+            )  # fmt: skip
+            # What starts earlier still holds more, and costs no less.
+            if scale.stop and cost > best[j]:
+                break
+            cost += best[i]
+            if cost < best[j] or (cost == best[j] and number[i] + 1 > number[j]):
+                best[j], start[j], number[j] = cost, i, number[i] + 1
+    j = atoms
+    for place in range(used + number[atoms] - 1, used - 1, -1):
+        _be(box, around, j - 1)
+        for i in range(start[j], j):
+            _grow(box, around, i)
+        for side in range(6):
+            out[side, place] = box[side]
+        j = start[j]
+    return number[atoms], best[atoms]
+
+
+@kernel_private
+def _be(box: Sides, around: Sides, atom: int) -> None:
+    """Make a box the one around an atom."""
+    for side in range(6):
+        box[side] = around[side, atom]
+
+
+@kernel_private
+def _grow(box: Sides, around: Sides, atom: int) -> None:
+    """Make a box as large as needed to hold an atom."""
+    for side in range(0, 6, 2):
+        box[side] = min(box[side], around[side, atom])
+        box[side + 1] = max(box[side + 1], around[side + 1, atom])
+
+
+@kernel_private
+def _loss(
+    extent: int, length: int, samples: Samples, first: int, last: int, weight: int, scale: Scale
+) -> int:  # fmt: skip
+    """Give what samples `first` to `last`, which weigh so much together, lose in a box so large."""
+    if samples.alike:
+        return weight * effort_in(extent, length, samples, 0, scale)
+    loss = ZERO
+    for s in range(first, last):
+        loss += samples.weight[s] * effort_in(extent, length, samples, s, scale)
+    return int(loss)
