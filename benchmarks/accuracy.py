@@ -41,7 +41,7 @@ def main() -> None:
     """Print the times."""
     machine()
     data = incrowd.synthesize("civ", users=5000, seed=1)
-    pair = of_release(data, incrowd.glove(data, 2))
+    pair = of_release(data, incrowd.glove(data, 2, merge="two-stage"))
     assert pair.became is not None
     became = [pair.became + copy * len(pair.after) for copy in range(COPIES)]
     before, after = repeated(pair.before, COPIES), repeated(pair.after, COPIES)

@@ -199,11 +199,12 @@ def measure(data: "Trajectories", options: argparse.Namespace) -> dict[str, Any]
 
     if "k-gap" in options.only:
         found["k-gap"] = timed("k-gap", lambda: gap_figures(data))
-    reshape = {"reshape": options.reshape}
-    limits = thresholds(data.frame, options.max_space, options.max_time) | reshape
-    limits["suppress"] = options.what
+    merging = _merging(options)
+    limits = thresholds(data.frame, options.max_space, options.max_time) | merging
+    if options.merge == "two-stage":
+        limits["suppress"] = options.what
     for part, ks, how in (
-        ("accuracy", options.k, reshape),
+        ("accuracy", options.k, merging),
         ("suppression", options.suppress, limits),
     ):
         if part not in options.only:
@@ -226,8 +227,8 @@ def threshold_figures(data: "Trajectories", options: argparse.Namespace) -> list
     """Measure what is left for k = 2 beyond each pair of thresholds (figure 14)."""
     pairs = {}
     for space, late in THRESHOLDS:
-        how = thresholds(data.frame, space, late) | {"reshape": options.reshape}
-        if space or late:
+        how = thresholds(data.frame, space, late) | _merging(options)
+        if (space or late) and options.merge == "two-stage":
             how["suppress"] = options.what
         name = " and ".join(
             f"{limit * unit:g} {short}"
@@ -262,13 +263,22 @@ def show_curves(name: str, found: dict[str, Any]) -> None:
     print(f"\n{created:,} of {rows:,} rows are created; in {unseen:,} nobody was seen.")
 
 
+def _merging(options: argparse.Namespace) -> dict[str, Any]:
+    """Give how the samples of a crowd become boxes, as GLOVE takes it."""
+    if options.merge == "optimal":
+        return {"merge": "optimal"}
+    return {"merge": "two-stage", "reshape": options.reshape}
+
+
 def _hide(data: "Trajectories", k: int, journals: Path | None, **how: Any) -> incrowd.Release:
     """Run GLOVE, tell how far it is, and keep it in a journal if there is a place for it."""
     journal = None
     if journals:
         journals.mkdir(parents=True, exist_ok=True)
         suppression = f"-suppressed-{how['suppress']}" if "suppress" in how else ""
-        journal = journals / f"{len(data)}-people-k-{k}-{how['reshape']}{suppression}"
+        journal = (
+            journals / f"{len(data)}-people-k-{k}-{how.get('reshape', 'optimal')}{suppression}"
+        )
     with stages() as show:
         return incrowd.glove(data, k, checkpoint=journal, progress=show, **how)
 
@@ -326,6 +336,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--suppress", type=numbers, help="each k to run with suppression (2,5)")
     parser.add_argument("--max-space", type=int, default=150, help="in cells (150: 15 km)")
     parser.add_argument("--max-time", type=int, default=360, help="in slots (360: 6 h)")
+    parser.add_argument("--merge", default="two-stage", help="two-stage, as in the papers; optimal")
     parser.add_argument("--reshape", default="split", help="split, union or none")
     parser.add_argument("--what", default="boxes", help="what is suppressed: boxes or samples")
     parser.add_argument("--users", type=int, help="how many people a preset has")

@@ -63,7 +63,7 @@ for near, many in ways:
     print(len(data), *cost_of_pairs(data, {pairs}, {rounds}, near=near, many=many))
 """
 """What the processes run."""
-GLOVE, GAP = "incrowd.glove(data, k={})", "incrowd.k_gap(data, k={})"
+GLOVE, GAP = "incrowd.glove(data, k={}, merge='two-stage')", "incrowd.k_gap(data, k={})"
 
 
 @dataclass(frozen=True)

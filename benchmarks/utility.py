@@ -134,6 +134,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--tz", default="UTC", help="the zone in which it is night")
     parser.add_argument("--bbox", help="take a part: west, south, east, north in degrees")
     parser.add_argument("--copies", type=int, default=1, help="time it on so many times the data")
+    parser.add_argument("--merge", default="two-stage", help="two-stage, as in the papers; optimal")
     parser.add_argument("--limits", type=numbers, help="suppress beyond so many cells, slots")
     options = parser.parse_args(arguments)
     data = load(options)
@@ -145,7 +146,8 @@ def main(arguments: Sequence[str] = ()) -> None:
     limits = thresholds(data.frame, *(options.limits or (None, None)))
     for k in options.k:
         with stages() as show:
-            pair = of_release(data, incrowd.glove(data, k, progress=show, **limits))
+            made = incrowd.glove(data, k, merge=options.merge, progress=show, **limits)
+            pair = of_release(data, made)
         found[k] = incrowd.utility(pair, tz=options.tz)
         pair = repeated(pair, options.copies)
         start = time.perf_counter()

@@ -177,15 +177,28 @@ class TestCoverage:
         assert look(case)["witness"].figures["unwitnessed"] == 2
 
 
+def made_by(reshape):
+    """Give the settings of two-stage merging with a way of reshaping, or of optimal merging."""
+    return {"merge": "optimal", "reshape": "gone"} if reshape is None else {"reshape": reshape}
+
+
 class TestBoxes:
+    @pytest.mark.parametrize(("stated", "ok"), [(1, True), (0, False), (2, False)])
+    @pytest.mark.parametrize("setting", ["max_time", "suppress_price", "suppress_at_most"])
+    def test_what_is_deleted_is_just_what_was_counted(self, tmp_path, setting, stated, ok):
+        original = {"a": [cell(0, 0, 0), cell(5, 5, 9)], "b": [cell(0, 1, 0)]}
+        how = {"settings": made_by(None) | {setting: 1}, "losses": {"samples_suppressed": stated}}
+        case = Case(tmp_path, original, {0: [(0, 1, 0, 2, 0, 1)]}, {"a": 0, "b": 0}, **how)
+        assert look(case)["coverage"].ok is ok
+
     def test_a_box_without_a_witness(self, tmp_path):
         original = {"a": [cell(0, 0, 0), cell(5, 5, 9)], "b": [cell(0, 1, 0), cell(5, 5, 7)]}
         published = {0: [(0, 1, 0, 2, 0, 1), cell(5, 5, 9)]}
         who = {"a": 0, "b": 0}
-        for reshape, ok in (("union", False), ("none", False), ("split", True)):
-            folder = tmp_path / reshape
+        for reshape, ok in (("union", False), ("none", False), ("split", True), (None, False)):
+            folder = tmp_path / str(reshape)
             folder.mkdir()
-            found = look(Case(folder, original, published, who, settings={"reshape": reshape}))
+            found = look(Case(folder, original, published, who, settings=made_by(reshape)))
             assert found["witness"].ok is ok
             assert found["witness"].figures["unwitnessed"] == 1
             assert found["witness"].figures["share"] == 0.5
@@ -202,12 +215,12 @@ class TestBoxes:
         assert "one of their people or more never was" in found["witness"].says
 
     @pytest.mark.parametrize("side", range(6))
-    @pytest.mark.parametrize("reshape", ["union", "none", "split"])
+    @pytest.mark.parametrize("reshape", ["union", "none", "split", None])
     def test_a_box_that_reaches_too_far(self, tmp_path, side, reshape):
         box = list(PUBLISHED[1][0])
         box[side] += 1 if side % 2 else -1
         published = {0: PUBLISHED[0], 1: [tuple(box)]}
-        found = look(Case(tmp_path, ORIGINAL, published, settings={"reshape": reshape}))
+        found = look(Case(tmp_path, ORIGINAL, published, settings=made_by(reshape)))
         assert failed(found) == ["no invention"]
         assert found["no invention"].figures["invented"] == 1
 

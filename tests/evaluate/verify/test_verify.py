@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import warnings
+from typing import ClassVar
 
 import polars as pl
 import pyarrow.parquet as pq
@@ -457,6 +458,23 @@ class TestSettings:
     )
     def test_boxes_beyond_the_thresholds(self, tmp_path, settings, ok):
         case = Case(tmp_path, settings={"reshape": "split"} | settings)
+        assert verify(case.path)["sizes"].ok is ok
+
+    OPTIMAL: ClassVar = {"merge": "optimal", "reshape": "gone"}
+
+    def test_the_best_boxes_do_not_overlap_in_time(self, tmp_path):
+        case = Case(tmp_path, published=self.OVERLAPPING, settings=self.OPTIMAL)
+        found = verify(case.path)["sizes"]
+        assert not found.ok
+        assert "which optimal merging rules out" in found.says
+
+    @pytest.mark.parametrize(
+        ("settings", "ok"),
+        [({"max_time": 41}, True), ({"max_time": 40}, False), ({"max_space": 3}, True),
+         ({"max_space": 2}, False)],
+    )  # fmt: skip
+    def test_the_best_boxes_keep_to_the_thresholds(self, tmp_path, settings, ok):
+        case = Case(tmp_path, settings=self.OPTIMAL | settings)
         assert verify(case.path)["sizes"].ok is ok
 
     def test_names_that_nobody_drew(self, case):
