@@ -276,9 +276,8 @@ def _hide(data: "Trajectories", k: int, journals: Path | None, **how: Any) -> in
     if journals:
         journals.mkdir(parents=True, exist_ok=True)
         suppression = f"-suppressed-{how['suppress']}" if "suppress" in how else ""
-        journal = (
-            journals / f"{len(data)}-people-k-{k}-{how.get('reshape', 'optimal')}{suppression}"
-        )
+        shape = how.get("reshape", "optimal")
+        journal = journals / f"{len(data)}-people-k-{k}-{shape}{suppression}"
     with stages() as show:
         return incrowd.glove(data, k, checkpoint=journal, progress=show, **how)
 
