@@ -65,6 +65,7 @@ def compare(name: str, data: Trajectories, k: int, *, lived: bool = False) -> No
         homes = ""
         if lived:
             persons = incrowd.utility(incrowd.of_release(data, release)).persons
+            assert persons is not None
             homes = " / ".join(f"{error.within[1.0]:.1%}" for error in (persons.home, persons.work))
         cells.append((loss(data, release), precise(release.trajectories), homes))
     (before, fine, homes), (after, finer, found) = cells

@@ -129,13 +129,29 @@ class TestAnonymize:
 
     def test_single_samples_may_be_suppressed(self, anonymize, calls):
         words = ("--max-metres", 1000, "--max-minutes", 60)
-        assert anonymize(*words)[0] == 0
+        assert anonymize(*words, "--merge", "two-stage")[0] == 0
         boxes = read_manifest(calls / "release")
         assert anonymize(*words, "--suppress", "samples", "--overwrite")[0] == 0
         samples = read_manifest(calls / "release")
         assert (boxes.settings["suppress"], samples.settings["suppress"]) == ("boxes", "samples")
         lost = [one.losses["samples_suppressed"] for one in (boxes, samples)]
         assert lost[0] > lost[1] > 0
+
+    def test_the_best_boxes_keep_to_thresholds_and_delete_less(self, anonymize, calls):
+        words = ("--max-metres", 1000, "--max-minutes", 60)
+        lost = []
+        for more in (("--merge", "two-stage"), (), ("--suppress-price", 0.1)):
+            assert anonymize(*words, *more, "--overwrite")[0] == 0
+            lost.append(read_manifest(calls / "release").losses["samples_suppressed"])
+        assert lost[0] > lost[1]
+        assert lost[2] > lost[1] > 0
+
+    def test_a_share_that_thresholds_cannot_keep_to(self, anonymize, calls):
+        words = ("--max-metres", 100, "--max-minutes", 1, "--suppress-at-most", 0.01)
+        status, _, err = anonymize(*words)
+        assert status == 2
+        assert "--suppress-at-most=0.01 cannot be kept to" in err
+        assert not (calls / "release").exists()
 
     def test_a_threshold_beyond_everything_suppresses_nothing(self, anonymize):
         status, out, _ = anonymize("--max-metres", "1e300", "--max-minutes", "1e300")

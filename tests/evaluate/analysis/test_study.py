@@ -155,7 +155,7 @@ class TestParts:
     def test_what_is_told_is_the_accuracy_of_the_part(self, city):
         found = study(city, only=["people"], shares=[0.5], seed=3, threads=1).cardinality
         part = select(city, share=0.5, seed=3)
-        expected = accuracy(of_release(part, glove(part, 2)))
+        expected = accuracy(of_release(part, glove(part, 2, merge="two-stage")))
         assert (found[0].name, found[0].people) == ("50 % of people", 30)
         assert (found[0].space, found[0].time) == (expected.space, expected.time)
 
@@ -188,7 +188,7 @@ class TestFrequency:
     @pytest.mark.parametrize("k", [2, 3])
     def test_rows_of_people_who_are_seen_as_often(self, city, k):
         found = study(city, k, only=["frequency"], threads=1).frequency
-        release = glove(city, k)
+        release = glove(city, k, merge="two-stage")
         became = release.assignment["trajectory"].to_list()
         after, hours = lists(release.trajectories), subsets.span_of(city)[1] * 24
         groups = {}
@@ -212,7 +212,7 @@ class TestEffort:
     @given(strategies.grown(most=8, rarely=12, max_crowd=1), st.integers(2, 4))
     @random_cases(25)
     def test_is_the_cost_of_the_first_merge(self, data, k):
-        release = glove(data, min(k, len(data)), threads=1)
+        release = glove(data, min(k, len(data)), merge="two-stage", threads=1)
         expected = naive.first_costs(len(data), release.merges.rows())
         found = [None if math.isnan(cost) else cost for cost in first_costs(len(data), release)]
         assert found == expected

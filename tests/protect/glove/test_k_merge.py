@@ -144,6 +144,27 @@ class TestDeletion:
         assert found(*how[:3]) == found(*how[:3], stop=False)
 
 
+class TestLong:
+    """One member has far more samples than the others."""
+
+    @pytest.mark.parametrize("often", [3, 12, 70])
+    @pytest.mark.parametrize("cells", [1, 4, 300])
+    @pytest.mark.parametrize("stretch", [(200, 480, 1, 1), (3, 9, 1, 2), (20, 100, 1, 0)])
+    def test_blocks_do_not_matter(self, often, cells, stretch):
+        dice = np.random.default_rng(often)
+        people = []
+        for number in (9000, often, often + 1):
+            at = np.sort(dice.choice(20_000, number, replace=False))
+            x, y = (dice.integers(0, cells, number) for _ in range(2))
+            people.append(
+                [(a, a + 1, b, b + 1, t, t + 1) for a, b, t in zip(x, y, at, strict=True)]
+            )
+        crowd = [1, 1, 1]
+        boxes, loss, _ = found(people, crowd, stretch)
+        assert (boxes, loss, 0) == found(people, crowd, stretch, stop=False)
+        assert len(boxes) > 1
+
+
 class TestACity:
     """People of real sizes, in crowds as GLOVE makes them."""
 
@@ -199,9 +220,9 @@ class TestGlove:
             return
         told = {"suppress_price": price} | limits
         whole = Stretch(*stretch).scale().whole
-        if price is None and limits:
-            price = 1
-        exact = None if price is None else Fraction(round(Fraction(price) * whole), whole)
+        exact = naive.FEWEST if limits else None
+        if price is not None:
+            exact = Fraction(round(Fraction(price) * whole), whole)
         boxes, place = naive.glove_optimal(
             naive.people_of(data),
             k,
@@ -238,8 +259,8 @@ class TestGlove:
 
     @pytest.mark.parametrize("k", [2, 3])
     def test_threads_do_not_matter(self, k):
-        data = incrowd.synthesize("city", users=50, seed=2)
-        how = {"max_metres": 3000, "suppress_at_most": 0.3}
+        data = incrowd.synthesize("city", users=30, seed=2)
+        how = {"max_metres": 3000, "max_minutes": 300, "suppress_at_most": 0.5}
         one, two = (incrowd.glove(data, k, threads=n, **how) for n in (1, 2))
         assert naive.people_of(one.trajectories) == naive.people_of(two.trajectories)
         assert one.settings == two.settings

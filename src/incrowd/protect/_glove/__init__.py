@@ -11,6 +11,7 @@
     nearest_queue  who is cheapest to merge next
     merge          the two stages of a merge, suppression, reshaping
     k_merge        the best boxes of a crowd, from its members' own samples
+    cuts           cutting the samples of a crowd into groups of least loss
     deletion       the same where samples may be deleted
     samples        the samples of a crowd in the order of time
     checkpoint     merges on disk, so that an interruption loses little

@@ -142,9 +142,9 @@ class Glove(Mechanism):
         usual="boxes",
     )
     suppress_price: float | None = setting(
-        "Of --merge optimal: what it costs to delete a sample; 1 is what a sample loses at most "
-        "that is kept. With --max-metres or --max-minutes it is 1 unless given; without either of "
-        "these, nothing is deleted unless it is given.",
+        "Of --merge optimal: delete a sample wherever that costs less than to keep it; 1 is what a "
+        "sample loses at most that is kept. Without it no more is deleted than --max-metres and "
+        "--max-minutes ask for.",
         default=None,
         metavar="X",
         least=0,
@@ -295,10 +295,10 @@ def glove(
         it takes a stretch of more than this to merge with their match. More is left, and boxes can
         grow larger than the thresholds, a little with every merge.
     suppress_price
-        Of optimal merging: what it costs to delete a sample. 1 is what a sample loses at most that
-        is kept, and the price wherever thresholds are given. Without thresholds nothing is deleted
-        unless there is a price; then a sample is deleted wherever that costs less than the larger
-        boxes that it takes to keep it.
+        Of optimal merging: what it costs to delete a sample; 1 is what a sample loses at most that
+        is kept. A sample is deleted wherever that costs less than the larger boxes that it takes
+        to keep it. Without a price as few samples are deleted as thresholds allow, and none without
+        thresholds.
     suppress_at_most
         Of optimal merging: the share of samples that may be deleted. The price is the lowest that
         keeps to it; refused if thresholds ask for more.

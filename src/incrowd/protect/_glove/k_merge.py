@@ -17,7 +17,7 @@ box back, the box that ends later, starts later, and has the smaller (x0, x1, y0
 Samples that meet in time cannot be cut apart: those of the same slot, or longer ones that overlap.
 They are one *atom*. A group that can be cut into two is never best, for both its boxes cost no
 more than the one: so the search for the start of a group ends where one more fits in before it
-(`_cut`).
+(`cuts`).
 
 With thresholds for boxes, or a price for deleting a sample, a sample that lies in no box is
 deleted. Then a box need not hold everything between its start and its end, and the best place is
@@ -37,6 +37,7 @@ from incrowd._parallel import on_threads
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError
 from incrowd.measure._stretch.effort import Scale
+from incrowd.protect._glove.cuts import cut
 from incrowd.protect._glove.deletion import choose
 from incrowd.protect._glove.merge import ANY
 from incrowd.protect._glove.samples import (
@@ -44,11 +45,8 @@ from incrowd.protect._glove.samples import (
     KEEP_ALL,
     NEVER,
     Limits,
-    Samples,
     Sides,
-    effort_in,
     in_time,
-    least_of,
 )
 
 if TYPE_CHECKING:
@@ -129,7 +127,7 @@ def boxes_of_crowds(
 
 
 class Priced(NamedTuple):
-    """The boxes of crowds, and the price of a deleted sample; None if nothing may be deleted."""
+    """The boxes of crowds, and the price of a deleted sample; None if there was none."""
 
     boxed: Boxed
     price: float | None
@@ -159,16 +157,18 @@ def best_boxes(
         show = tell if some is None else None
         return boxes_of_crowds(data, members, groups, scale, limits, threads=threads, progress=show)
 
-    if price is None and at_most is None:
+    if thresholds == (None, None) and price is None and at_most is None:
         return Priced(boxed(KEEP_ALL), None)
     samples = data.lengths() * data.crowd
     largest = int(np.add.reduceat(samples[crowds.members], crowds.groups[:-1]).max())
-    if at_most is None:
-        units = round(Fraction(price) * scale.whole)  # type: ignore[arg-type]
+    top = largest * scale.whole + 1
+    if price is not None:
+        units = round(Fraction(price) * scale.whole)
         _refuse_large(units, largest)
         return Priced(boxed(units), units / scale.whole)
-    top = largest * scale.whole + 1
     _refuse_large(top, largest)
+    if at_most is None:
+        return Priced(boxed(FEWEST), None)
     total = int(samples[crowds.members].sum())
     allowed = int(Fraction(str(float(at_most))) * total)
     fewest = boxed(FEWEST)
@@ -245,7 +245,7 @@ def cut_crowds(
         mine = members[groups[c] : groups[c + 1]]
         samples = in_time(mine, columns, offsets, crowd)
         weight[c - first] = total_of(samples.weight)
-        written, loss[c - first] = _cut(samples, len(mine), scale, out, used)
+        written, loss[c - first] = cut(samples, len(mine), scale, out, used)
         lengths[c - first] = written
         used += written
     return out, lengths, loss, deleted, weight
@@ -297,113 +297,3 @@ def total_of(values: Ints) -> int:
     for value in values:
         total += value
     return int(total)
-
-
-@kernel_private
-def _cut(  # noqa: C901, PLR0912, PLR0915
-    samples: Samples, members: int, scale: Scale, out: Sides, used: int
-) -> tuple[int, int]:
-    """Cut all samples into groups of least loss; write their boxes, give their number and loss.
-
-    ``best[j]`` is what the atoms before j lose at least, in groups that end there. ``fits[j]`` is
-    where the last group may start at the latest, so that it holds every member; -1 if even all
-    atoms before j do not.
-    """
-    size = len(samples.t0)
-    # Atoms: their first samples, boxes, and the weight of all before.
-    begin, before = np.empty(size + 1, np.int64), np.zeros(size + 1, np.int64)
-    around = np.empty((6, size), np.int32)
-    fits = np.empty(size + 1, np.int64)
-    seen = np.full(members, -1, np.int64)
-    atoms, reach = ZERO, np.int32(0)
-    for s in range(size):
-        if atoms == 0 or samples.t0[s] >= reach:
-            if atoms:
-                fits[atoms] = least_of(seen)
-            begin[atoms], before[atoms + 1] = s, before[atoms]
-            around[0, atoms], around[1, atoms] = samples.x0[s], samples.x1[s]
-            around[2, atoms], around[3, atoms] = samples.y0[s], samples.y1[s]
-            around[4, atoms], around[5, atoms] = samples.t0[s], samples.t1[s]
-            reach = samples.t1[s]
-            atoms += 1
-        a = atoms - 1
-        around[0, a] = min(around[0, a], samples.x0[s])
-        around[1, a] = max(around[1, a], samples.x1[s])
-        around[2, a] = min(around[2, a], samples.y0[s])
-        around[3, a] = max(around[3, a], samples.y1[s])
-        reach = max(reach, samples.t1[s])
-        around[5, a] = reach
-        seen[samples.member[s]] = a
-        before[atoms] += samples.weight[s]
-    begin[atoms], fits[0], fits[atoms] = size, -1, least_of(seen)
-    best, number = np.full(atoms + 1, NEVER), np.zeros(atoms + 1, np.int64)
-    start = np.full(atoms + 1, -1, np.int64)
-    best[0] = 0
-    whole = np.empty(6, np.int32)  # the box around all atoms before j
-    _be(whole, around, 0)
-    box = np.empty(6, np.int32)
-    for j in range(1, atoms + 1):
-        _grow(whole, around, j - 1)
-        latest = fits[j]
-        # Where no further group can begin, nobody asks.
-        if latest < 0 or (j < atoms and j > fits[atoms]):
-            continue
-        if fits[latest] < 0:
-            # No group fits in before this one: it starts with the first atom.
-            extent = (whole[1] - whole[0]) + (whole[3] - whole[2])
-            best[j] = _loss(extent, whole[5] - whole[4], samples, ZERO, begin[j], before[j], scale)
-            start[j], number[j] = 0, 1
-            continue
-        _be(box, around, j - 1)
-        for i in range(j - 1, fits[latest], -1):
-            _grow(box, around, i)
-            if i > latest or best[i] == NEVER:
-                continue
-            extent = (box[1] - box[0]) + (box[3] - box[2])
-            cost = _loss(
-                extent, box[5] - box[4], samples, begin[i], begin[j], before[j] - before[i],
-                scale,
-            )  # fmt: skip
-            # What starts earlier still holds more, and costs no less.
-            if scale.stop and cost > best[j]:
-                break
-            cost += best[i]
-            if cost < best[j] or (cost == best[j] and number[i] + 1 > number[j]):
-                best[j], start[j], number[j] = cost, i, number[i] + 1
-    j = atoms
-    for place in range(used + number[atoms] - 1, used - 1, -1):
-        _be(box, around, j - 1)
-        for i in range(start[j], j):
-            _grow(box, around, i)
-        for side in range(6):
-            out[side, place] = box[side]
-        j = start[j]
-    return number[atoms], best[atoms]
-
-
-@kernel_private
-def _be(box: Sides, around: Sides, atom: int) -> None:
-    """Make a box the one around an atom."""
-    for side in range(6):
-        box[side] = around[side, atom]
-
-
-@kernel_private
-def _grow(box: Sides, around: Sides, atom: int) -> None:
-    """Make a box as large as needed to hold an atom."""
-    for side in range(0, 6, 2):
-        box[side] = min(box[side], around[side, atom])
-        box[side + 1] = max(box[side + 1], around[side + 1, atom])
-
-
-@kernel_private
-def _loss(
-    extent: int, length: int, samples: Samples, first: int, last: int, weight: int, scale: Scale
-) -> int:  # fmt: skip
-    """Give what samples `first` to `last`, which weigh so much together, lose in a box so large."""
-    if samples.alike:
-        return weight * effort_in(extent, length, samples, 0, scale)
-    loss = ZERO
-    for s in range(first, last):
-        loss += samples.weight[s] * effort_in(extent, length, samples, s, scale)
-    return int(loss)

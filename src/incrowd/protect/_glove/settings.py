@@ -82,8 +82,7 @@ def resolve(
             "suppress": suppress or "boxes",
         }
     _check_price(price, at_most)
-    usual = 1.0 if limited and at_most is None else None
-    return given | {"merge": merge, "suppress_price": usual if price is None else float(price)}
+    return given | {"merge": merge, "suppress_price": None if price is None else float(price)}
 
 
 def _check_price(price: float | None, at_most: float | None) -> None:
