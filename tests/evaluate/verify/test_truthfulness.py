@@ -1,6 +1,7 @@
 """Membership, coverage, witnesses, invention and linkage: by hand, and against slow oracles."""
 
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -268,12 +269,15 @@ class TestLinkage:
         offsets = np.array([0, 3, 3, 10])
         trials = draw(offsets, 30, 4, 7)
         assert len(trials.points) == 30 * 5
-        for points, start, end in zip(trials.points, trials.cuts, trials.cuts[1:], strict=False):
-            known = trials.known[start:end]
+        for points, which in zip(trials.points, trials.which, strict=True):
+            known = trials.known[trials.cuts[which] : trials.cuts[which + 1]]
             person = np.searchsorted(offsets, known, side="right") - 1
             size = 3 if person[0] == 0 else 7
             assert len(set(person)) == 1
             assert len(set(known)) == len(known) == (min(points, size) if points else size)
+        # All that there is of a person is looked at once, however often it is drawn.
+        spans = [tuple(sorted(trials.known[a:b])) for a, b in pairwise(trials.cuts)]
+        assert max(spans.count(tuple(range(a, b))) for a, b in ((0, 3), (3, 10))) == 1
 
 
 def sides(high, longest):
@@ -361,7 +365,9 @@ class TestAgainstTheObvious:
                 for record, members in groups.items()
                 if all(held(samples[i], record) for i in trials.known[start:end])
             )
-            for start, end in zip(trials.cuts, trials.cuts[1:], strict=False)
+            for start, end in zip(
+                trials.cuts[trials.which], trials.cuts[trials.which + 1], strict=True
+            )
         ]
         told = found["linkage"].figures
         assert told["no_record"] == fits.count(0)

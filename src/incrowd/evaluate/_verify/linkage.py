@@ -34,14 +34,18 @@ class Trials:
     Attributes
     ----------
     points
-        How many samples she asked for; 0 for all that the person has.
+        How many samples she asked for in each; 0 for all that the person has.
     known, cuts
-        Trial i knows the samples ``known[cuts[i]:cuts[i + 1]]`` of the original.
+        What she knows, once for trials in which it is the same: all that there is of a person. The
+        samples ``known[cuts[j]:cuts[j + 1]]`` of the original.
+    which
+        The j of each trial.
     """
 
     points: Ints
     known: Ints
     cuts: Ints
+    which: Ints
 
 
 def draw(offsets: Ints, draws: int, points: int, seed: int) -> Trials:
@@ -51,17 +55,22 @@ def draw(offsets: Ints, draws: int, points: int, seed: int) -> Trials:
     """
     rng = np.random.default_rng(seed)
     people = np.flatnonzero(np.diff(offsets))
-    asked, known = [], []
+    asked, known, which = [], [], []
+    whole: dict[int, int] = {}
     for number in [*range(1, points + 1), 0]:
         for person in rng.choice(people, draws) if len(people) else ():
             start, length = offsets[person], offsets[person + 1] - offsets[person]
+            asked.append(number)
             if 0 < number < length:
+                which.append(len(known))
                 known.append(start + rng.choice(length, number, replace=False))
             else:
-                known.append(start + np.arange(length))
-            asked.append(number)
+                which.append(whole.setdefault(int(person), len(known)))
+                if which[-1] == len(known):
+                    known.append(start + np.arange(length))
     cuts = np.cumsum([0, *map(len, known)])
-    return Trials(np.array(asked, np.int64), np.concatenate([*known, np.empty(0, np.int64)]), cuts)
+    every = np.concatenate([*known, np.empty(0, np.int64)])
+    return Trials(np.array(asked, np.int64), every, cuts, np.array(which, np.int64))
 
 
 def candidates(aligned: AlignedRelease, trials: Trials, progress: Callable[[int], None]) -> Ints:
@@ -84,7 +93,7 @@ def candidates(aligned: AlignedRelease, trials: Trials, progress: Callable[[int]
     fits = np.zeros(len(order), np.int64)
     for part in in_blocks(len(published.sizes), work, progress):
         fits[order] += part
-    return fits
+    return fits[trials.which]
 
 
 def check_linkage(
@@ -106,12 +115,12 @@ def check_linkage(
     if record is None:
         losses = [stated_loss(manifest, name) for name in ("people_dropped", "samples_suppressed")]
         # If nothing fits, the person was dropped, or one of her samples was suppressed.
-        first = trials.known[trials.cuts[:-1]][none]
+        first = trials.known[trials.cuts[:-1]][trials.which][none]
         people = np.unique(np.searchsorted(aligned.original.offsets, first, side="right"))
         lost = np.full(len(fits), len(people) <= sum(loss or 0 for loss in losses))
     else:
         missed = np.concatenate([[0], np.cumsum(record.missed[trials.known])])
-        lost = np.diff(missed[trials.cuts]) > 0
+        lost = (np.diff(missed[trials.cuts]) > 0)[trials.which]
     unexplained = int((none & ~lost).sum())
     figures: dict[str, Any] = {
         "k": k,
