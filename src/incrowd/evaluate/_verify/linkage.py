@@ -55,7 +55,8 @@ def draw(offsets: Ints, draws: int, points: int, seed: int) -> Trials:
     """
     rng = np.random.default_rng(seed)
     people = np.flatnonzero(np.diff(offsets))
-    asked, known, which = [], [], []
+    asked, which = list[int](), list[int]()
+    known: list[Ints] = []
     whole: dict[int, int] = {}
     for number in [*range(1, points + 1), 0]:
         for person in rng.choice(people, draws) if len(people) else ():
