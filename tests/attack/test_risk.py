@@ -12,7 +12,7 @@ import incrowd
 import naive
 from incrowd.attack._attacks import ATTACKS, Attack, Probability, Proportion
 from incrowd.errors import ArgumentError, InputError
-from strategies import as_visits, random_cases, visited
+from strategies import as_visits, only_deep, random_cases, visited
 
 TOLERANCES = st.sampled_from([0, 0.1, 0.2, 1 / 4, 0.5, 1])
 # Example 3.5 of the paper; places and days are numbered.
@@ -55,8 +55,15 @@ def visits_of(counts):
     ]
 
 
+EVERYDAY = ("visit", "frequency", "home_work", "proportion", "frequent_location_sequence")
+OTHERS = [name for name in ATTACKS if name not in EVERYDAY]
+"""An attack for each kind of knowledge and of search; the others are much like one of these."""
+
+
 class TestRisk:
-    @pytest.mark.parametrize("attack", ATTACKS)
+    @pytest.mark.parametrize(
+        "attack", [*sorted(EVERYDAY), *only_deep(*sorted(ATTACKS.keys() - EVERYDAY))]
+    )
     @given(rows=visited(), k=st.integers(1, 6))
     @random_cases(2000)
     def test_is_the_worst_of_all_instances(self, attack, rows, k):

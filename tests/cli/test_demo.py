@@ -36,6 +36,7 @@ class TestDemo:
             "who.parquet",
         ]
 
+    @in_deep
     def test_the_next_command_works(self, incrowd, tmp_path):
         _, out, _ = incrowd("demo", "-o", tmp_path, "--users", 5)
         assert incrowd(*out.splitlines()[-1].split("incrowd ")[1].split())[0] == 0

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import incrowd as library
+from strategies import in_deep
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +91,7 @@ class TestLearn:
         assert "Precision (pisa, location, k = 2)" in out
         assert len(out.split("each model has 1 to give\n")[1].splitlines()) == 28
 
+    @in_deep
     def test_details_of_both_areas(self, incrowd, cars):
         words = ("--attack", "location", "--k", "2", "--folds", "3", "--details")
         _, alone, _ = incrowd("learn", cars[1], *words)

@@ -15,7 +15,7 @@ from incrowd.evaluate._publish import publish
 from incrowd.report._page import SECTIONS, page
 from incrowd.report._verdict import judge
 from report.browsing import browsing, opening
-from strategies import only_deep
+from strategies import in_deep, only_deep
 
 EVIL = (
     "<script>window.hacked=1</script>",
@@ -342,6 +342,7 @@ class TestHostile:
             assert told == json.loads(json.dumps(known.as_dict()))
             assert all(seen.page.evaluate(MARKS).values())
 
+    @in_deep
     def test_people_and_places_of_any_name(self, browser, tmp_path):
         town = incrowd.synthesize("city", users=24, seed=5).boxes()
         names = pl.Series([f"{EVIL[i % len(EVIL)]}{i}" for i in range(24)])

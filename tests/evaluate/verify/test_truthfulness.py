@@ -377,3 +377,24 @@ class TestAgainstTheObvious:
             mine = [n for n, p in zip(fits, trials.points, strict=True) if p == points and n]
             assert known["fewest"] == (min(mine) if mine else None)
             assert known["median"] == (float(np.median(mine)) if mine else None)
+
+    @pytest.mark.parametrize("number", [63, 64, 65, 128, 500])
+    def test_places_are_found_in_long_traces(self, tmp_path, number):
+        """However far from a box in time its place was visited."""
+        dice = np.random.default_rng(number)
+        walks = []
+        for _ in range(2):
+            x, y = (np.cumsum(dice.integers(-2, 3, number)).tolist() for _ in range(2))
+            walks.append([cell(*place) for place in zip(x, y, range(number), strict=True)])
+        boxes = set()
+        for t in range(0, number, 7):
+            (x, _, y, _, _, _), wide = walks[0][dice.integers(number)], dice.integers(1, 6)
+            boxes.add((x, int(x + wide), y, int(y + wide), t, t + 3))
+        published = {0: sorted(boxes, key=lambda box: box[4])}
+        original, who = {"a": walks[0], "b": walks[1]}, {"a": 0, "b": 0}
+        found = look(Case(tmp_path, original, published, who, settings=made_by("split")))
+        both = [*walks[0], *walks[1]]
+        never = sum(any(not any(inside(s, b) for s in w) for w in walks) for b in boxes)
+        assert found["witness"].figures["never_there"] == never > 0
+        wrong = sum(invented(box, both, whole=False) for box in boxes)
+        assert found["no invention"].figures["invented"] == wrong

@@ -21,6 +21,7 @@ __all__ = [
     "Y0",
     "Y1",
     "Sides",
+    "blocks_of",
     "count_matching_records",
     "latest_ends",
     "mark_uncovered",
@@ -34,6 +35,8 @@ Columns = tuple[Sides, ...]
 X0, X1, Y0, Y1, T0, T1 = range(6)
 WEST, EAST, SOUTH, NORTH, START, END = 1, 2, 4, 8, 16, 32
 PLACE, ALL = 15, 63
+BLOCK = 64
+"""How many samples of a person are looked at together."""
 
 
 @kernel
@@ -157,44 +160,111 @@ def _look_near(
     return seen, found
 
 
+@kernel
+def blocks_of(data: Columns, offsets: Ints) -> tuple[Ints, Sides]:
+    """Cut each person's samples into blocks; give where hers begin, and the sides of each.
+
+    Whoever looks for a place among all samples of a person passes over blocks that are elsewhere.
+    """
+    people = len(offsets) - 1
+    first = np.zeros(people + 1, np.int64)
+    for person in range(people):
+        number = (offsets[person + 1] - offsets[person] + BLOCK - 1) // BLOCK
+        first[person + 1] = first[person] + number
+    sides = np.empty((first[people], 4), np.int32)
+    for person in range(people):
+        for block in range(first[person], first[person + 1]):
+            begin = offsets[person] + (block - first[person]) * BLOCK
+            sides[block, X0], sides[block, X1] = data[X0][begin], data[X1][begin]
+            sides[block, Y0], sides[block, Y1] = data[Y0][begin], data[Y1][begin]
+            for i in range(begin + 1, min(begin + BLOCK, offsets[person + 1])):
+                sides[block, X0] = min(sides[block, X0], data[X0][i])
+                sides[block, X1] = max(sides[block, X1], data[X1][i])
+                sides[block, Y0] = min(sides[block, Y0], data[Y0][i])
+                sides[block, Y1] = max(sides[block, Y1], data[Y1][i])
+    return first, sides
+
+
+@kernel_private
+def _meets(sides: Sides, block: int, boxes: Sides, b: int) -> bool:
+    """Tell whether a sample of a block may have its place in a box."""
+    return bool(
+        sides[block, X0] < boxes[b, X1]
+        and boxes[b, X0] < sides[block, X1]
+        and sides[block, Y0] < boxes[b, Y1]
+        and boxes[b, Y0] < sides[block, Y1]
+    )
+
+
+@kernel_private
+def _may_touch(sides: Sides, block: int, boxes: Sides, b: int, found: int) -> bool:
+    """Tell whether a block reaches as far as an edge in space that is still to be found."""
+    west = not found & WEST and sides[block, X0] <= boxes[b, X0]
+    east = not found & EAST and sides[block, X1] >= boxes[b, X1]
+    south = not found & SOUTH and sides[block, Y0] <= boxes[b, Y0]
+    north = not found & NORTH and sides[block, Y1] >= boxes[b, Y1]
+    return bool(west or east or south or north)
+
+
+@kernel_private
+def _edges_in_block(
+    data: Columns, begin: int, up: int, sides: Sides, block: int, boxes: Sides, b: int
+) -> tuple[bool, int]:  # fmt: skip
+    """Tell whether samples of a block have their place in a box, and which edges they touch."""
+    found, there = 0, False
+    if _meets(sides, block, boxes, b):
+        for i in range(begin, min(begin + BLOCK, up)):
+            there |= _inside(data, i, boxes, b)
+            found |= _place_edges(data, i, boxes, b)
+    return there, found
+
+
 @kernel_private
 def _look_far(
-    data: Columns, near: Ints, low: Ints, up: Ints, boxes: Sides, b: int, found: int
+    data: Columns, near: Ints, low: Ints, up: Ints, blocks: Ints, sides: Sides,
+    boxes: Sides, b: int, found: int,
 ) -> int:  # fmt: skip
     """Look for edges in space among all samples of all members, those near in time first."""
     step, left = 0, True
     while left and found & PLACE != PLACE:
         left = False
         for m in range(len(near)):
-            before, after = near[m] - 1 - step, near[m] + step
-            if before >= low[m]:
-                left = True
-                found |= _place_edges(data, before, boxes, b)
-            if after < up[m]:
-                left = True
-                found |= _place_edges(data, after, boxes, b)
+            number = (up[m] - low[m] + BLOCK - 1) // BLOCK
+            home = min((near[m] - low[m]) // BLOCK, number - 1)
+            for turn in range(2 if step else 1):
+                block = home + step if turn else home - step
+                if not 0 <= block < number:
+                    continue
+                left, begin = True, low[m] + block * BLOCK
+                if _may_touch(sides, blocks[m] + block, boxes, b, found):
+                    found |= _edges_in_block(
+                        data, begin, up[m], sides, blocks[m] + block, boxes, b
+                    )[1]
         step += 1
     return found
 
 
 @kernel_private
 def _was_ever_there(
-    data: Columns, near: int, low: int, up: int, boxes: Sides, b: int
+    data: Columns, near: int, low: int, up: int, first: int, sides: Sides, boxes: Sides, b: int
 ) -> bool:  # fmt: skip
     """Tell whether the place of any sample of a member lies in a box, those near in time first."""
-    for step in range(max(near - low, up - near)):
-        before, after = near - 1 - step, near + step
-        if before >= low and _inside(data, before, boxes, b):
-            return True
-        if after < up and _inside(data, after, boxes, b):
-            return True
+    number = (up - low + BLOCK - 1) // BLOCK
+    home = min((near - low) // BLOCK, number - 1)
+    for step in range(number):
+        for turn in range(2 if step else 1):
+            block = home + step if turn else home - step
+            if 0 <= block < number:
+                begin = low + block * BLOCK
+                if _edges_in_block(data, begin, up, sides, first + block, boxes, b)[0]:
+                    return True
     return False
 
 
 @kernel
 def witnesses_and_edges(
     first: int, last: int, members: Ints, groups: Ints, data: Columns, offsets: Ints, shift: int,
-    longest: int, boxes: Sides, cuts: Ints, whole: int,
+    longest: int, blocks: Ints, sides: Sides, boxes: Sides, cuts: Ints, whole: int,
     lacking: Sides, absent: Sides, edges: NDArray[np.uint8],
 ) -> None:  # fmt: skip
     """Look at the boxes of trajectories `first` to `last` beside the samples of their members.
@@ -204,11 +274,12 @@ def witnesses_and_edges(
     have no sample whose place lies in the box, whenever that was. `edges` gets a bit for each
     edge that comes from a member's sample: in space, one whose place lies in the box and touches
     the edge from inside; in time, one that starts or ends then. If `whole`, the sample must lie in
-    the box in time as well, and start where the box starts or end where it ends.
+    the box in time as well, and start where the box starts or end where it ends. `blocks` and
+    `sides` are those of `blocks_of`.
     """
     for c in range(first, last):
         mine = members[groups[c] : groups[c + 1]]
-        low, up = offsets[mine], offsets[mine + 1]
+        low, up, first_blocks = offsets[mine], offsets[mine + 1], blocks[mine]
         near = np.empty(len(mine), np.int64)
         for b in range(cuts[c], cuts[c + 1]):
             start, end = boxes[b, T0] - shift, boxes[b, T1] - shift
@@ -218,14 +289,16 @@ def witnesses_and_edges(
                 seen, found = _look_near(data, near[m], up[m], shift, boxes, b, whole, found)
                 if not seen:
                     lacking[b] += 1
-                    absent[b] += not _was_ever_there(data, near[m], low[m], up[m], boxes, b)
+                    absent[b] += not _was_ever_there(
+                        data, near[m], low[m], up[m], first_blocks[m], sides, boxes, b
+                    )
                 if not whole and not found & START:
                     found |= START if _is_edge(data, low[m], up[m], start, longest) else 0
                 if not whole and not found & END:
                     found |= END if _is_edge(data, low[m], up[m], end, longest) else 0
             if not whole:
                 # Pieces cut in time may owe their place to samples before or after them.
-                found = _look_far(data, near, low, up, boxes, b, found)
+                found = _look_far(data, near, low, up, first_blocks, sides, boxes, b, found)
             edges[b] = found
 
 

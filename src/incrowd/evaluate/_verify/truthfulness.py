@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from incrowd._numba import Ints
 from incrowd.data._manifest import MANIFEST, Manifest
-from incrowd.evaluate._verify._kernels import ALL, witnesses_and_edges
+from incrowd.evaluate._verify._kernels import ALL, blocks_of, witnesses_and_edges
 from incrowd.evaluate._verify.alignment import AlignedRelease, Record, in_blocks
 from incrowd.evaluate._verify.promises import glove_settings, may_suppress
 from incrowd.evaluate._verify.result import Check, failed, passed, several
@@ -224,14 +224,15 @@ def check_boxes(
     count = np.bincount(record.crowd_of[people], minlength=len(published.sizes))
     groups = np.concatenate([[0], np.cumsum(count)])
     longest = int((original.t1 - original.t0).max(initial=1))
+    blocks, sides = blocks_of(original.columns, original.offsets)
     lacking, absent = (np.zeros(len(published.boxes), np.int32) for _ in range(2))
     edges = np.zeros(len(published.boxes), np.uint8)
 
     def work(first: int, last: int) -> None:
         witnesses_and_edges(
             first, last, members, groups, original.columns, original.offsets, aligned.shift,
-            longest, published.boxes, published.cuts, int(whole), lacking, absent,
-            edges,
+            longest, blocks, sides, published.boxes, published.cuts, int(whole), lacking,
+            absent, edges,
         )  # fmt: skip
 
     for _ in in_blocks(len(published.sizes), work, progress):
