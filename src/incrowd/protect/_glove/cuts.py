@@ -4,11 +4,14 @@ Dynamic programming over the *atoms*, samples that cannot be cut apart in time::
 
     best[j] = min over i of best[i] + loss of the group of atoms i to j - 1
 
-Three things keep this short of looking at all pairs of i and j:
+Four things keep this short of looking at all pairs of i and j:
 
 - The group must hold every member: i is no later than ``fits[j]``.
 - A group that can be cut into two with every member in each is never best, for the boxes of both
   are no larger than the one: i is later than ``fits[fits[j]]``.
+- What starts earlier still holds more and costs no less, and before it something is lost too: once
+  the group alone costs more than the best found less what is lost before the cheapest of the starts
+  that are left, the scan ends.
 - Where one member has far more samples than another, that still leaves many. In a box so large that
   each sample loses `each`, a group from i costs ``best[i] + each * weight``: a line in `each` for
   every i. Of blocks of 64, 4,096 and 262,144 starts the lower hull of these lines is kept; it tells
@@ -21,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from incrowd._numba import ZERO, Ints, kernel_private
+from incrowd._numba import ZERO, Ints, kernel_nogc, kernel_private
 from incrowd.measure._stretch.effort import Scale
 from incrowd.protect._glove.samples import NEVER, Samples, Sides, effort_in, least_of
 
@@ -117,7 +120,7 @@ def _blocks(atoms: int) -> Blocks:
     )
 
 
-@kernel_private
+@kernel_nogc
 def _close(level: int, block: int, best: Ints, number: Ints, atoms: Atoms, blocks: Blocks) -> None:
     """Make the lower hull of a block, all of whose starts are known."""
     width = WIDTH ** (level + 1)
@@ -153,7 +156,7 @@ def _close(level: int, block: int, best: Ints, number: Ints, atoms: Atoms, block
     blocks.size[level, block], blocks.boxes[level, block] = count, boxes
 
 
-@kernel_private
+@kernel_nogc
 def _is_above(a: int, b: int, c: int, best: Ints, before: Ints) -> bool:
     """Tell whether the middle one of three starts is never the best: it lies above the others."""
     return bool(
@@ -162,7 +165,7 @@ def _is_above(a: int, b: int, c: int, best: Ints, before: Ints) -> bool:
     )
 
 
-@kernel_private
+@kernel_nogc
 def _may_hold(
     level: int, block: int, each: int, most: int, boxes: int, best: Ints, before: Ints,
     total: int, blocks: Blocks,
@@ -208,6 +211,8 @@ def cut(  # noqa: C901, PLR0912, PLR0915
     box = np.empty(6, np.int32)
     _be(whole, around, 0)  # the box around all atoms before j
     since, until = -1, -1  # the atoms that `recent` is around
+    # Starts that may still be the cheapest of those to come, from `head` to `tail`, `known` of all.
+    queue, head, tail, known = np.empty(last + 1, np.int64), ZERO, ZERO, ZERO
     for j in range(1, last + 1):
         if hulls and j % WIDTH == 0:
             for level in range(LEVELS):
@@ -220,7 +225,9 @@ def cut(  # noqa: C901, PLR0912, PLR0915
             continue
         if fits[latest] < 0:
             # No group fits in before this one: it starts with the first atom.
-            best[j] = _loss(whole, samples, ZERO, begin[j], before[j], scale)
+            extent = (whole[1] - whole[0]) + (whole[3] - whole[2])
+            length = whole[5] - whole[4]
+            best[j] = _loss(extent, length, samples, ZERO, begin[j], before[j], scale)
             start[j], number[j] = 0, 1
             continue
         if since != latest:
@@ -229,39 +236,58 @@ def cut(  # noqa: C901, PLR0912, PLR0915
         while until < j:
             _grow(recent, around, until)
             until += 1
-        for side in range(6):
-            box[side] = recent[side]
-        i = latest
-        while i > fits[latest]:
-            _grow(box, around, i)
-            skipped = False
-            for level in range(LEVELS - 1 if hulls else -1, -1, -1):
-                wide = WIDTH ** (level + 1)
-                if (i + 1) % wide or i - wide < fits[latest]:
-                    continue
-                block = i // wide
-                extent = (box[1] - box[0]) + (box[3] - box[2])
-                each = effort_in(extent, box[5] - box[4], samples, 0, scale)
-                if not _may_hold(
-                    level, block, each, best[j], number[j], best, before, before[j], blocks
-                ):
-                    for side in range(0, 6, 2):
-                        row = level * 6 + side
-                        box[side] = min(box[side], blocks.around[row, block])
-                        box[side + 1] = max(box[side + 1], blocks.around[row + 1, block])
-                    i, skipped = i - wide, True
+        while known <= latest:
+            while tail > head and best[queue[tail - 1]] >= best[known]:
+                tail -= 1
+            queue[tail] = known
+            tail += 1
+            known += 1
+        while queue[head] <= fits[latest]:
+            head += 1
+        cheapest = best[queue[head]]
+        # Atoms follow each other in time: a group lasts from the start of its first one.
+        x0, x1, y0, y1, end = recent[0], recent[1], recent[2], recent[3], recent[5]
+        least: Any = NEVER
+        most, place = ZERO, ZERO
+        i, stop = latest, fits[latest]
+        while i > stop:
+            x0, x1 = min(x0, around[0, i]), max(x1, around[1, i])
+            y0, y1 = min(y0, around[2, i]), max(y1, around[3, i])
+            extent, length = (x1 - x0) + (y1 - y0), end - around[4, i]
+            if hulls and (i + 1) % WIDTH == 0:
+                each = effort_in(extent, length, samples, 0, scale)
+                wide = ZERO
+                for level in range(LEVELS - 1, -1, -1):
+                    size = WIDTH ** (level + 1)
+                    block = i // size
+                    if (
+                        (i + 1) % size
+                        or i - size < stop
+                        or _may_hold(
+                            level, block, each, least, most, best, before, before[j], blocks
+                        )
+                    ):
+                        continue
+                    row, wide = level * 6, size
+                    x0 = min(x0, blocks.around[row, block])
+                    x1 = max(x1, blocks.around[row + 1, block])
+                    y0 = min(y0, blocks.around[row + 2, block])
+                    y1 = max(y1, blocks.around[row + 3, block])
                     break
-            if skipped:
-                continue
+                if wide:
+                    i -= wide
+                    continue
             if best[i] < NEVER:
-                cost = _loss(box, samples, begin[i], begin[j], before[j] - before[i], scale)
-                # What starts earlier still holds more, and costs no less.
-                if scale.stop and cost > best[j]:
+                cost = _loss(
+                    extent, length, samples, begin[i], begin[j], before[j] - before[i], scale
+                )
+                if scale.stop and cost + cheapest > least:
                     break
                 cost += best[i]
-                if cost < best[j] or (cost == best[j] and number[i] + 1 > number[j]):
-                    best[j], start[j], number[j] = cost, i, number[i] + 1
+                if cost < least or (cost == least and number[i] + 1 > most):
+                    least, most, place = cost, number[i] + 1, i
             i -= 1
+        best[j], number[j], start[j] = least, most, place
     j = last
     for place in range(used + number[last] - 1, used - 1, -1):
         _be(box, around, j - 1)
@@ -273,14 +299,14 @@ def cut(  # noqa: C901, PLR0912, PLR0915
     return number[last], best[last]
 
 
-@kernel_private
+@kernel_nogc
 def _be(box: Sides, around: Sides, atom: int) -> None:
     """Make a box the one around an atom."""
     for side in range(6):
         box[side] = around[side, atom]
 
 
-@kernel_private
+@kernel_nogc
 def _grow(box: Sides, around: Sides, atom: int) -> None:
     """Make a box as large as needed to hold an atom."""
     for side in range(0, 6, 2):
@@ -288,10 +314,11 @@ def _grow(box: Sides, around: Sides, atom: int) -> None:
         box[side + 1] = max(box[side + 1], around[side + 1, atom])
 
 
-@kernel_private
-def _loss(box: Sides, samples: Samples, first: int, last: int, weight: int, scale: Scale) -> int:
-    """Give what samples `first` to `last`, which weigh so much together, lose in a box."""
-    extent, length = (box[1] - box[0]) + (box[3] - box[2]), box[5] - box[4]
+@kernel_nogc
+def _loss(
+    extent: int, length: int, samples: Samples, first: int, last: int, weight: int, scale: Scale
+) -> int:
+    """Give what samples `first` to `last`, which weigh so much together, lose in a box so large."""
     if samples.alike:
         return int(weight * effort_in(extent, length, samples, 0, scale))
     loss: Any = ZERO

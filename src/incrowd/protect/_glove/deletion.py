@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._numba import ZERO, Ints, kernel_private
+from incrowd._numba import ZERO, Ints, kernel_nogc, kernel_private
 from incrowd.measure._stretch.effort import Scale
 from incrowd.measure._stretch.topk import stable_order
 from incrowd.protect._glove.samples import (
@@ -207,7 +207,7 @@ def choose(  # noqa: C901, PLR0912, PLR0915
     return written, lost, held
 
 
-@kernel_private
+@kernel_nogc
 def _least_effort(samples: Samples, away: Ints, length: int, longest: int, scale: Scale) -> int:
     """Give what a sample loses at least in a box so long.
 
@@ -222,7 +222,7 @@ def _least_effort(samples: Samples, away: Ints, length: int, longest: int, scale
     return effort_in(extent, length, samples, 0, scale)
 
 
-@kernel_private
+@kernel_nogc
 def _far(away: Ints) -> bool:
     """Tell whether somebody has no sample near enough to those that end last."""
     farthest = ZERO
@@ -231,7 +231,7 @@ def _far(away: Ints) -> bool:
     return bool(farthest == NEVER)
 
 
-@kernel_private
+@kernel_nogc
 def _around(samples: Samples, s: int, other: int, max_space: int) -> int:
     """Give the two sides of the box around two samples, added; NEVER if one is too long."""
     wide = np.int64(max(samples.x1[s], samples.x1[other]) - min(samples.x0[s], samples.x0[other]))
@@ -322,7 +322,7 @@ def _places(samples: Samples, members: int) -> Places:
     )
 
 
-@kernel_private
+@kernel_nogc
 def _same_place(samples: Samples, s: int, other: int) -> bool:
     """Tell whether two samples are of one member at one place."""
     return bool(
@@ -334,7 +334,7 @@ def _same_place(samples: Samples, s: int, other: int) -> bool:
     )
 
 
-@kernel_private
+@kernel_nogc
 def _collect(samples: Samples, begin: int, stop: int, end: int, search: int, places: Places) -> int:
     """Collect the places of samples from `begin` to `stop` that are over by `end`; count them."""
     number, start = ZERO, samples.t0[begin]
@@ -352,7 +352,7 @@ def _collect(samples: Samples, begin: int, stop: int, end: int, search: int, pla
     return int(number)
 
 
-@kernel_private
+@kernel_nogc
 def _inner_edges(samples: Samples, members: int, number: int, places: Places) -> bool:
     """Find how far a box reaches at least; False if it cannot hold all that it must.
 
@@ -392,7 +392,7 @@ def _inner_edges(samples: Samples, members: int, number: int, places: Places) ->
     return True
 
 
-@kernel_private
+@kernel_nogc
 def _best_place(  # noqa: C901, PLR0912
     samples: Samples, begin: int, stop: int, end: int, members: int, price: int, need: int,
     search: int, scale: Scale, limits: Limits, places: Places,
@@ -466,7 +466,7 @@ def _best_place(  # noqa: C901, PLR0912
                     )  # fmt: skip
 
 
-@kernel_private
+@kernel_nogc
 def _best_top(
     samples: Samples, number: int, west: int, east: int, south: int, length: int, members: int,
     price: int, scale: Scale, limits: Limits, places: Places,
@@ -500,7 +500,7 @@ def _best_top(
             places.found[2], places.found[3] = south, north
 
 
-@kernel_private
+@kernel_nogc
 def _loss_at(
     samples: Samples, last: int, weight: int, west: int, east: int, south: int, north: int,
     length: int, scale: Scale, places: Places,
@@ -518,14 +518,14 @@ def _loss_at(
     return int(loss)
 
 
-@kernel_private
+@kernel_nogc
 def _touches(samples: Samples, s: int, west: int, east: int) -> int:
     """Tell which edges in x of a box a sample in it touches."""
     touches = WEST if samples.x0[s] == west else 0
     return touches | (EAST if samples.x1[s] == east else 0)
 
 
-@kernel_private
+@kernel_nogc
 def _follows_at(
     samples: Samples, i: int, number: int, north: int, south: int, places: Places
 ) -> bool:
@@ -540,7 +540,7 @@ def _follows_at(
     return False
 
 
-@kernel_private
+@kernel_nogc
 def _may_gain(
     weight: int, extent: int, length: int, price: int, samples: Samples, scale: Scale, best: Ints
 ) -> bool:
@@ -553,7 +553,7 @@ def _may_gain(
     return bool(weight * each > best[GAIN] or (weight * each == best[GAIN] and not best[HELD]))
 
 
-@kernel_private
+@kernel_nogc
 def _sort(values: Ints, number: int) -> None:
     """Sort numbers, of which few are out of place."""
     for i in range(1, number):
@@ -564,7 +564,7 @@ def _sort(values: Ints, number: int) -> None:
         values[j] = value
 
 
-@kernel_private
+@kernel_nogc
 def _sort_by_top(samples: Samples, places: Places, number: int) -> None:
     """Sort places by their northern edge."""
     for i in range(1, number):
@@ -576,7 +576,7 @@ def _sort_by_top(samples: Samples, places: Places, number: int) -> None:
         places.by_top[j] = p
 
 
-@kernel_private
+@kernel_nogc
 def _distinct(values: Sides, number: int) -> int:
     """Sort numbers and leave out repeated ones; give how many are left."""
     for i in range(1, number):
