@@ -45,6 +45,8 @@ _UNITS = {
     "Merging": "merges",
     "Finishing": "merges",
     "Generalising": "crowds",
+    "Comparing": "people",
+    "Round": "crowds",
 }
 
 
@@ -192,7 +194,8 @@ def stages() -> Iterator[Callable[[str, int, int], None]]:
             if stage != now or update is None:
                 bar.close()
                 now = stage
-                update = bar.enter_context(progress(stage, _UNITS.get(stage, "steps")))
+                unit = _UNITS.get(stage.partition(" ")[0], "steps")
+                update = bar.enter_context(progress(stage, unit))
             update(done, total)
 
         yield show

@@ -56,6 +56,8 @@ SETTINGS = {
     "k": "people per record, at least (k)",
     "variant": "variant",
     "merge": "how the samples of a crowd become boxes",
+    "crowds": "who is together: as merged (greedy), or exchanged from there on (refined)",
+    "refine_rounds": "rounds of exchanges, at most",
     "reshape": "samples that overlap in time",
     "max_space": "suppression begins at this width, in cells",
     "max_time": "suppression begins at this length, in slots",

@@ -14,5 +14,6 @@
     cuts           cutting the samples of a crowd into groups of least loss
     deletion       the same where samples may be deleted
     samples        the samples of a crowd in the order of time
+    refine         better crowds, by exchanges under the loss of their best boxes
     checkpoint     merges on disk, so that an interruption loses little
 """

@@ -22,11 +22,13 @@ from incrowd._arguments import whole
 from incrowd.errors import ArgumentError, IncrowdDeprecationWarning
 from incrowd.protect._generalisation import checked
 from incrowd.protect._glove.settings import (
+    CROWDS,
     MANY,
     MERGES,
     OF_MERGE,
     PAIR,
     RESHAPES,
+    ROUNDS,
     SUPPRESSED,
     VARIANTS,
     in_units,
@@ -46,9 +48,10 @@ from incrowd.protect._mechanism import Mechanism, setting
 if TYPE_CHECKING:
     from incrowd.data._trajectories import Trajectories
     from incrowd.measure._stretch.definition import Stretch
+    from incrowd.measure._stretch.effort import Scale
     from incrowd.protect._glove.checkpoint import Journal
     from incrowd.protect._glove.engine import Run
-    from incrowd.protect._glove.release import Release
+    from incrowd.protect._glove.release import Crowds, Release
 
 __all__ = [
     "Glove",
@@ -76,8 +79,8 @@ class Glove(Mechanism):
 
     Parameters
     ----------
-    k, variant, merge, reshape, max_metres, max_minutes, suppress, suppress_price, \
-    suppress_at_most, stretch
+    k, variant, merge, crowds, refine_rounds, reshape, max_metres, max_minutes, suppress, \
+    suppress_price, suppress_at_most, stretch
         As for :func:`incrowd.glove`.
 
     Raises
@@ -113,6 +116,20 @@ class Glove(Mechanism):
         default=None,
         choices=MERGES,
         usual="optimal",
+    )
+    crowds: str | None = setting(
+        "Of --merge optimal: who is together. greedy: as in the papers; refined: from there on, "
+        "people exchange places in crowds for as long as that loses less, and nobody is left over.",
+        default=None,
+        choices=CROWDS,
+        usual="greedy",
+    )
+    refine_rounds: int | None = setting(
+        f"Of --crowds refined: how many rounds of exchanges at most ({ROUNDS} unless given); it "
+        "ends before, when nothing is gained.",
+        default=None,
+        metavar="N",
+        least=1,
     )
     reshape: str | None = setting(
         "Of --merge two-stage: where samples overlap in time. split: cut them, as in the papers; "
@@ -174,6 +191,8 @@ class Glove(Mechanism):
             self.suppress_price,
             self.suppress_at_most,
             limited=self.max_metres is not None or self.max_minutes is not None,
+            crowds=self.crowds,
+            rounds=self.refine_rounds,
         )
         for name, value in asked.items():
             object.__setattr__(self, name, value)
@@ -227,6 +246,8 @@ class Glove(Mechanism):
             self.k,
             variant=self.variant,
             merge=self.merge,
+            crowds=self.crowds if self.merge == "optimal" else None,
+            refine_rounds=self.refine_rounds,
             reshape=self.reshape,
             max_metres=self.max_metres,
             max_minutes=self.max_minutes,
@@ -247,6 +268,8 @@ def glove(
     *,
     variant: str = "strict",
     merge: str | None = None,
+    crowds: str | None = None,
+    refine_rounds: int | None = None,
     reshape: str | None = None,
     max_metres: float | None = None,
     max_minutes: float | None = None,
@@ -279,6 +302,15 @@ def glove(
         ``"optimal"`` (k-merge): from the members' own samples, in the order of time, the boxes
         that lose least of all that each hold a sample of every member and do not overlap in time.
         ``"two-stage"``: merge by merge, as in the papers.
+    crowds
+        Of optimal merging: who is together. ``"greedy"``: as GLOVE's merges have it.
+        ``"refined"``: starting from there, people exchange places in crowds for as long as that
+        lowers what is lost in the best boxes; nobody is left over. It takes longer, and much
+        longer for large k. Who is near whom is known by bounds, so that less `memory` can change
+        the crowds that are found; nothing else can.
+    refine_rounds
+        Of refined crowds: how many rounds of exchanges at most (20 unless given). Each loses less
+        than the one before; it ends when nothing is gained.
     reshape
         Of two-stage merging (which it implies): what is done where merged samples overlap in time.
         ``"split"`` (the default): time is cut at every start and end, as in the papers.
@@ -355,6 +387,8 @@ def glove(
         suppress_price,
         suppress_at_most,
         limited=max_space is not None or max_time is not None,
+        crowds=crowds,
+        rounds=refine_rounds,
     )
     rules = rules_for(data, k, variant, asked, max_space, max_time)
     stretch = Stretch.of(stretch)
@@ -371,6 +405,7 @@ def glove(
     scale = scale_for(data, stretch, bounds=bounds)
     sizes = fit(data, memory, crowds=k > PAIR or variant == "loose")
     journal = None if checkpoint is None else Journal(checkpoint, data, settings)
+    people = None
     try:
         tell("Searching", 0, len(data))
         if not is_cached(run_until_event):
@@ -389,15 +424,18 @@ def glove(
             run.repeat(journal.found)
         run.start(lambda done, total: tell("Searching", done, total))
         _merge(run, journal, tell)
+        if asked["crowds"] == "refined":
+            people = _refine(run, data, scale, (max_space, max_time), asked, sizes, journal, tell)
     finally:
         if journal:
             journal.close()
     if asked["merge"] == "two-stage":
         run.finish(lambda done, total: tell("Finishing", done, total))
         return release_of(data, run, settings)
+    people = people or crowds_of(data, run)
     boxed = best_boxes(
         data,
-        crowds_of(data, run),
+        people,
         scale,
         (max_space, max_time),
         asked["suppress_price"],
@@ -407,7 +445,7 @@ def glove(
     )
     if asked["suppress_at_most"] is not None:
         settings["price_found"] = boxed.price
-    return release_of(data, run, settings, boxed.boxed)
+    return release_of(data, run, settings, boxed.boxed, people)
 
 
 def _silent(stage: str, done: int, total: int) -> None:
@@ -434,6 +472,49 @@ def _merge(run: "Run", journal: "Journal | None", tell: Callable[[str, int, int]
                 noted, last = run.merges, time.monotonic()
         tell("Merging", min(run.merges, expected), expected)
     tell("Merging", expected, expected)
+
+
+def _refine(
+    run: "Run",
+    data: "Trajectories",
+    scale: "Scale",
+    thresholds: tuple[int | None, int | None],
+    asked: dict[str, Any],
+    sizes: dict[str, int],
+    journal: "Journal | None",
+    tell: Callable[[str, int, int], None],
+) -> "Crowds":
+    """Improve the crowds of a run, and note every round."""
+    from incrowd.protect._glove.k_merge import objective_of
+    from incrowd.protect._glove.refine import neighbours, refine
+    from incrowd.protect._glove.release import crowds_of, regrouped
+
+    crowds = crowds_of(data, run)
+    objective = objective_of(data, crowds, scale, thresholds, asked["suppress_price"])
+    place = crowds.place.copy()
+    begun, ended = journal.repeat_rounds(place) if journal else (0, False)
+    if ended or begun >= asked["refine_rounds"]:
+        return regrouped(data, crowds, place)
+    near = neighbours(
+        data,
+        scale,
+        threads=run.threads,
+        sizes={name: sizes[name] for name in ("regions", "bins")},
+        tell=lambda done, total: tell("Comparing", done, total),
+    )
+    place = refine(
+        data,
+        place,
+        run.rules.k,
+        objective,
+        near,
+        threads=run.threads,
+        rounds=asked["refine_rounds"],
+        begun=begun,
+        note=journal.append_round if journal else None,
+        tell=tell,
+    )
+    return regrouped(data, crowds, place)
 
 
 def fit(data: "Trajectories", memory: str | int | None, *, crowds: bool) -> dict[str, int]:

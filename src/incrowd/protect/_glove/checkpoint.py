@@ -4,6 +4,9 @@ GLOVE is decided by its input and its settings alone, so the merges done so far 
 be kept; a run that was interrupted does them again without searching, and goes on from there. A
 line of text says to which input, settings and version the merges belong; then follow records of
 equal size, each with a checksum over all before it. What a crash cut short is left out.
+
+Behind the merges stand the rounds in which crowds were refined: a record for everybody who moved
+(who, where to, and 0 as the denominator), and one that ends the round (-1 for both).
 """
 
 import contextlib
@@ -61,7 +64,7 @@ class Journal:
         }
         line = json.dumps(head, sort_keys=True).encode() + b"\n"
         self._check = zlib.crc32(line)
-        self.found = np.empty(0, RECORD)
+        self.found = self.rounds = np.empty(0, RECORD)
         try:
             if self.path.exists() and self.path.stat().st_size:
                 self._resume(line, len(data))
@@ -96,6 +99,29 @@ class Journal:
                 "is kept, and the same call goes on from there"
             ) from error
 
+    def append_round(self, who: NDArray[np.int64], place: NDArray[np.int64]) -> None:
+        """Write down a round: who moved, and to which crowd."""
+        moved, crowd = (np.append(each, -1).astype(np.int32) for each in (who, place))
+        nothing = np.zeros(len(moved), np.int64)
+        self.append(moved, crowd, nothing, nothing)
+
+    def repeat_rounds(self, place: NDArray[np.int64]) -> tuple[int, bool]:
+        """Move people as the rounds did that were found.
+
+        Gives how many rounds that were, and whether the last one has left everybody where she was:
+        then there is nothing more to be gained.
+        """
+        moves = self.rounds[self.rounds["older"] >= 0]
+        if len(moves) and moves["older"].max() >= len(place):
+            raise ArgumentError(
+                f"{self.path} is damaged: it tells of people who are not there. Remove it to "
+                "start anew"
+            )
+        for who, where in zip(moves["older"].tolist(), moves["younger"].tolist(), strict=True):
+            place[who] = where
+        still = np.append(-1, self.rounds["older"])[-2:]
+        return len(self.rounds) - len(moves), bool(len(self.rounds) and (still == -1).all())
+
     def close(self) -> None:
         """Close the file; it stays where it is."""
         # What could not be written was told when it was to be.
@@ -122,7 +148,16 @@ class Journal:
                 break
             self._check = check
             start += RECORD.itemsize
-        self.found = np.frombuffer(content[len(line) : start], RECORD)
+        records = np.frombuffer(content[len(line) : start], RECORD)
+        merges = int(np.count_nonzero(records["bottom"] > 0))
+        self.found = records[:merges]
+        # A round counts when it is whole.
+        ends = merges + np.flatnonzero(records["older"][merges:] == -1)
+        whole = int(ends[-1]) + 1 if len(ends) else merges
+        self.rounds = records[merges:whole]
+        if whole < len(records):
+            start = len(line) + whole * RECORD.itemsize
+            self._check = int(records["check"][whole - 1]) if whole else zlib.crc32(line)
         if not _is_possible(self.found, people):
             raise ArgumentError(
                 f"{self.path} is damaged: it tells of merges that cannot be. Remove it to start "

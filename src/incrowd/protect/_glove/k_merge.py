@@ -50,6 +50,7 @@ from incrowd.protect._glove.samples import (
 )
 
 if TYPE_CHECKING:
+    from incrowd.protect._glove.refine import Objective
     from incrowd.protect._glove.release import Crowds
 
 __all__ = [
@@ -58,6 +59,8 @@ __all__ = [
     "best_boxes",
     "boxes_of_crowds",
     "compile_kernels",
+    "losses_of_crowds",
+    "objective_of",
 ]
 
 
@@ -126,6 +129,37 @@ def boxes_of_crowds(
     return Boxed(columns, *counts)
 
 
+def losses_of_crowds(
+    data: Trajectories,
+    members: Ints,
+    groups: Ints,
+    scale: Scale,
+    limits: Limits,
+    *,
+    threads: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Ints, Ints]:
+    """Give what crowds lose in their best boxes, and how many samples are deleted of each."""
+    number = len(groups) - 1
+    jobs = list(pairwise([*range(0, number, CROWDS), number])) if number else []
+
+    def work(job: tuple[int, int]) -> tuple[Ints, Ints]:
+        given = (*job, members, groups, data.columns, data.offsets, data.crowd, scale)
+        if limits.price == KEEP_ALL:
+            lost = cut_losses(*given)
+            return lost, np.zeros_like(lost)
+        found = choose_crowds(*given, limits)
+        return found[2], found[3]
+
+    parts = [(np.empty(0, np.int64),) * 2]
+    for job, part in zip(jobs, on_threads(threads, work, jobs), strict=True):
+        parts.append(part)
+        if progress:
+            progress(job[1], number)
+    loss, deleted = (np.concatenate(side) for side in zip(*parts, strict=True))
+    return loss, deleted
+
+
 class Priced(NamedTuple):
     """The boxes of crowds, and the price of a deleted sample; None if there was none."""
 
@@ -179,6 +213,36 @@ def best_boxes(
         )
     units = _lowest_price(fewest.deleted, allowed, scale.whole, top, boxed)
     return Priced(boxed(units), units / scale.whole)
+
+
+def objective_of(
+    data: Trajectories,
+    crowds: "Crowds",
+    scale: Scale,
+    thresholds: tuple[int | None, int | None],
+    price: float | None,
+) -> "Objective":
+    """Give by what crowds are compared: the loss of those boxes that will be published.
+
+    Where a share of samples may be deleted, the price is not known yet, and crowds are compared by
+    boxes that keep everything, or as much as thresholds allow.
+    """
+    from incrowd.protect._glove.refine import Objective
+
+    widest, longest = (ANY if each is None else min(ANY, int(each)) for each in thresholds)
+    if price is None and thresholds == (None, None):
+        return Objective(scale, Limits(ANY, ANY, KEEP_ALL), 0)
+    samples = data.lengths() * data.crowd
+    # Crowds that are tried have one member more than those that are there, at most.
+    largest = int(np.add.reduceat(samples[crowds.members], crowds.groups[:-1]).max())
+    largest += int(samples.max())
+    if price is not None:
+        units = round(Fraction(price) * scale.whole)
+        _refuse_large(units, largest)
+        return Objective(scale, Limits(widest, longest, units), units)
+    top = largest * scale.whole + 1
+    _refuse_large(top, largest)
+    return Objective(scale, Limits(widest, longest, FEWEST), top)
 
 
 def _lowest_price(
@@ -249,6 +313,29 @@ def cut_crowds(
         lengths[c - first] = written
         used += written
     return out, lengths, loss, deleted, weight
+
+
+@kernel
+def cut_losses(
+    first: int,
+    last: int,
+    members: Ints,
+    groups: Ints,
+    columns: Columns,
+    offsets: Ints,
+    crowd: Sides,
+    scale: Scale,
+) -> Ints:
+    """Find what crowds `first` to `last` lose in the best boxes that keep everything."""
+    loss, out = np.zeros(last - first, np.int64), np.empty((6, 0), np.int32)
+    for c in range(first, last):
+        most = most_boxes(c, c + 1, members, groups, offsets)
+        if out.shape[1] < most:
+            out = np.empty((6, 2 * most), np.int32)
+        mine = members[groups[c] : groups[c + 1]]
+        samples = in_time(mine, columns, offsets, crowd)
+        loss[c - first] = cut(samples, len(mine), scale, out, ZERO)[1]
+    return loss
 
 
 @kernel

@@ -34,6 +34,7 @@ __all__ = [
     "Losses",
     "Release",
     "crowds_of",
+    "regrouped",
     "release_of",
 ]
 
@@ -183,14 +184,28 @@ def crowds_of(data: Trajectories, run: "Run") -> Crowds:
     return Crowds(members, groups, final, size, place, root[:people])
 
 
+def regrouped(data: Trajectories, crowds: Crowds, place: NDArray[np.int64]) -> Crowds:
+    """Return crowds after people have changed places; each as the crowd at `place`."""
+    used, place = np.unique(place, return_inverse=True)
+    members = np.argsort(place, kind="stable")
+    groups = np.concatenate([[0], np.cumsum(np.bincount(place))])
+    size = np.bincount(place, data.crowd).astype(np.int32)
+    return Crowds(members, groups, used, size, place, crowds.last)
+
+
 def release_of(
-    data: Trajectories, run: "Run", settings: dict[str, Any], boxed: "Boxed | None" = None
+    data: Trajectories,
+    run: "Run",
+    settings: dict[str, Any],
+    boxed: "Boxed | None" = None,
+    crowds: Crowds | None = None,
 ) -> Release:
     """Return what is published, and count what is not.
 
-    The boxes are those of k-merge, if given, and otherwise those that the merges have made.
+    The boxes are those of k-merge, if given, and otherwise those that the merges have made; and
+    so are the crowds.
     """
-    crowds = crowds_of(data, run)
+    crowds = crowds or crowds_of(data, run)
     if boxed is None:
         start, end = (of[crowds.node] for of in (run.nodes.start, run.nodes.end))
         lengths = end - start

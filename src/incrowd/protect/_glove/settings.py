@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from incrowd.protect._glove.greedy import Rules
 
 __all__ = [
+    "CROWDS",
     "MANY",
     "MERGES",
     "OF_MERGE",
     "PAIR",
     "RESHAPES",
+    "ROUNDS",
     "SUPPRESSED",
     "VARIANTS",
     "in_units",
@@ -35,8 +37,11 @@ VARIANTS = ("strict", "loose")
 MERGES = ("optimal", "two-stage")
 RESHAPES = ("split", "union", "none")
 SUPPRESSED = ("boxes", "samples")
+CROWDS = ("greedy", "refined")
+ROUNDS = 20
+"""How many rounds of exchanges there are at most unless another number is given."""
 OF_MERGE = {
-    "optimal": ("suppress_price", "suppress_at_most"),
+    "optimal": ("crowds", "refine_rounds", "suppress_price", "suppress_at_most"),
     "two-stage": ("reshape", "suppress"),
 }
 """The settings that only one way of merging has."""
@@ -54,6 +59,8 @@ def resolve(
     at_most: float | None,
     *,
     limited: bool,
+    crowds: str | None = None,
+    rounds: int | None = None,
 ) -> dict[str, Any]:
     """Return what is meant where something was left out; refuse what does not go together."""
     if merge is None:
@@ -63,12 +70,14 @@ def resolve(
         ("merge", merge, MERGES),
         ("reshape", reshape, (*RESHAPES, None)),
         ("suppress", suppress, (*SUPPRESSED, None)),
+        ("crowds", crowds, (*CROWDS, None)),
     ):
         if value not in known:
             words = ", ".join(word for word in known if word)
             raise ArgumentError(f"{name} must be one of {words}, not {value!r}")
     given: dict[str, Any] = {"reshape": reshape, "suppress": suppress}
     given |= {"suppress_price": price, "suppress_at_most": at_most}
+    given |= {"crowds": crowds, "refine_rounds": rounds}
     (other,) = (each for each in MERGES if each != merge)
     for name in OF_MERGE[other]:
         if given[name] is not None:
@@ -82,7 +91,17 @@ def resolve(
             "suppress": suppress or "boxes",
         }
     _check_price(price, at_most)
-    return given | {"merge": merge, "suppress_price": None if price is None else float(price)}
+    crowds = crowds or ("greedy" if rounds is None else "refined")
+    if rounds is not None and crowds == "greedy":
+        raise ArgumentError("refine_rounds belongs to crowds='refined'")
+    if crowds == "refined":
+        rounds = whole("refine_rounds", ROUNDS if rounds is None else rounds, 1)
+    return given | {
+        "merge": merge,
+        "suppress_price": None if price is None else float(price),
+        "crowds": crowds,
+        "refine_rounds": rounds,
+    }
 
 
 def _check_price(price: float | None, at_most: float | None) -> None:

@@ -76,6 +76,11 @@ def explanation_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
                 "crowd. In every published sample, everybody of the crowd was seen."
             )
         ]
+        if settings.get("crowds") == "refined":
+            texts.append(
+                "Who is together was then improved: people changed crowds wherever less was lost "
+                "by it in the published samples, and nobody was left over."
+            )
         if any(settings.get(name) is not None for name in PRICES):
             texts.append(
                 "Samples were deleted where keeping them would have made published samples too "
