@@ -45,7 +45,6 @@ _UNITS = {
     "Merging": "merges",
     "Finishing": "merges",
     "Generalising": "crowds",
-    "Comparing": "people",
     "Round": "crowds",
 }
 

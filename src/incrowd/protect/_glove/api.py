@@ -16,6 +16,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from incrowd._arguments import whole
@@ -46,9 +47,9 @@ from incrowd.protect._glove.words import (
 from incrowd.protect._mechanism import Mechanism, setting
 
 if TYPE_CHECKING:
+    from incrowd._numba import Ints
     from incrowd.data._trajectories import Trajectories
     from incrowd.measure._stretch.definition import Stretch
-    from incrowd.measure._stretch.effort import Scale
     from incrowd.protect._glove.checkpoint import Journal
     from incrowd.protect._glove.engine import Run
     from incrowd.protect._glove.release import Crowds, Release
@@ -306,8 +307,8 @@ def glove(
         Of optimal merging: who is together. ``"greedy"``: as GLOVE's merges have it.
         ``"refined"``: starting from there, people exchange places in crowds for as long as that
         lowers what is lost in the best boxes; nobody is left over. It takes longer, and much
-        longer for large k. Who is near whom is known by bounds, so that less `memory` can change
-        the crowds that are found; nothing else can.
+        longer for large k. Who is near whom is known by bounds: with less `memory`, or without
+        `bounds`, other crowds may be found.
     refine_rounds
         Of refined crowds: how many rounds of exchanges at most (20 unless given). Each loses less
         than the one before; it ends when nothing is gained.
@@ -356,8 +357,6 @@ def glove(
     >>> int(release.trajectories.crowd.min()), release.losses.people_dropped
     (2, 0)
     """
-    from incrowd._background import compile_ahead
-    from incrowd._numba import is_cached
     from incrowd._parallel import cores
     from incrowd.data._trajectories import Trajectories
     from incrowd.measure._stretch.batch_bounds import CHUNK
@@ -365,20 +364,13 @@ def glove(
     from incrowd.measure._stretch.index import scale_for
     from incrowd.protect._glove.checkpoint import Journal
     from incrowd.protect._glove.engine import Run
-    from incrowd.protect._glove.greedy import run_until_event
     from incrowd.protect._glove.k_merge import best_boxes
+    from incrowd.protect._glove.refine import neighbours
     from incrowd.protect._glove.release import crowds_of, release_of
 
     data = Trajectories.of(data)
-    for old, value, new in (
-        ("max_space", max_space, "max_metres"),
-        ("max_time", max_time, "max_minutes"),
-    ):
-        if value is not None:
-            said = f"{old} is deprecated; use {new} instead"
-            warnings.warn(said, IncrowdDeprecationWarning, stacklevel=2)
-    max_space = threshold("max_space", max_space, "max_metres", max_metres, data.frame)
-    max_time = threshold("max_time", max_time, "max_minutes", max_minutes, data.frame)
+    max_space = _threshold("max_space", max_space, "max_metres", max_metres, data)
+    max_time = _threshold("max_time", max_time, "max_minutes", max_minutes, data)
     asked = resolve(
         variant,
         merge,
@@ -408,10 +400,9 @@ def glove(
     people = None
     try:
         tell("Searching", 0, len(data))
-        if not is_cached(run_until_event):
-            home = "incrowd.protect._glove"
-            compile_ahead(f"{home}.engine:compile_kernels", f"{home}.k_merge:compile_kernels")
-        run = Run(
+        _compile_ahead()
+        make = partial(
+            Run,
             data,
             rules,
             scale,
@@ -420,12 +411,16 @@ def glove(
             bounds=bounds,
             **sizes,
         )
+        run, near = make(), None
         if journal and len(journal.found):
             run.repeat(journal.found)
         run.start(lambda done, total: tell("Searching", done, total))
+        if asked["crowds"] == "refined" and not run.merges:
+            near = neighbours(run)
         _merge(run, journal, tell)
         if asked["crowds"] == "refined":
-            people = _refine(run, data, scale, (max_space, max_time), asked, sizes, journal, tell)
+            limits = (max_space, max_time)
+            people = _refine(data, run, near, make, limits, asked, journal, tell)
     finally:
         if journal:
             journal.close()
@@ -446,6 +441,27 @@ def glove(
     if asked["suppress_at_most"] is not None:
         settings["price_found"] = boxed.price
     return release_of(data, run, settings, boxed.boxed, people)
+
+
+def _threshold(
+    old: str, number: int | None, new: str, value: float | None, data: "Trajectories"
+) -> int | None:
+    """Return a threshold in cells or slots; warn of the old way to give it."""
+    if number is not None:
+        said = f"{old} is deprecated; use {new} instead"
+        warnings.warn(said, IncrowdDeprecationWarning, stacklevel=3)
+    return threshold(old, number, new, value, data.frame)
+
+
+def _compile_ahead() -> None:
+    """Let other processes compile what comes after the search, unless it is there already."""
+    from incrowd._background import compile_ahead
+    from incrowd._numba import is_cached
+    from incrowd.protect._glove.greedy import run_until_event
+
+    if not is_cached(run_until_event):
+        home = "incrowd.protect._glove"
+        compile_ahead(f"{home}.engine:compile_kernels", f"{home}.k_merge:compile_kernels")
 
 
 def _silent(stage: str, done: int, total: int) -> None:
@@ -475,33 +491,35 @@ def _merge(run: "Run", journal: "Journal | None", tell: Callable[[str, int, int]
 
 
 def _refine(
-    run: "Run",
     data: "Trajectories",
-    scale: "Scale",
+    run: "Run",
+    near: "Ints | None",
+    make: "Callable[[], Run]",
     thresholds: tuple[int | None, int | None],
     asked: dict[str, Any],
-    sizes: dict[str, int],
     journal: "Journal | None",
     tell: Callable[[str, int, int], None],
 ) -> "Crowds":
-    """Improve the crowds of a run, and note every round."""
+    """Improve the crowds of a run, and note every round.
+
+    Who is near whom is known from its first search; or, after an interruption, from that of
+    another run.
+    """
     from incrowd.protect._glove.k_merge import objective_of
     from incrowd.protect._glove.refine import neighbours, refine
     from incrowd.protect._glove.release import crowds_of, regrouped
 
     crowds = crowds_of(data, run)
-    objective = objective_of(data, crowds, scale, thresholds, asked["suppress_price"])
+    scale, price = run.index.scale, asked["suppress_price"]
+    objective = objective_of(data, crowds, scale, thresholds, price)
     place = crowds.place.copy()
     begun, ended = journal.repeat_rounds(place) if journal else (0, False)
     if ended or begun >= asked["refine_rounds"]:
         return regrouped(data, crowds, place)
-    near = neighbours(
-        data,
-        scale,
-        threads=run.threads,
-        sizes={name: sizes[name] for name in ("regions", "bins")},
-        tell=lambda done, total: tell("Comparing", done, total),
-    )
+    if near is None:
+        again = make()
+        again.start(lambda done, total: tell("Searching", done, total))
+        near = neighbours(again)
     place = refine(
         data,
         place,

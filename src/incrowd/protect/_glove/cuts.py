@@ -207,10 +207,11 @@ def cut(  # noqa: C901, PLR0912, PLR0915
     best[0] = 0
     hulls = scale.stop and samples.alike and before[last] * before[last] < EXACT // scale.whole
     blocks = _blocks(last if hulls else ZERO)
-    whole, recent = np.empty(6, np.int32), np.empty(6, np.int32)
-    box = np.empty(6, np.int32)
-    _be(whole, around, 0)  # the box around all atoms before j
-    since, until = -1, -1  # the atoms that `recent` is around
+    whole, box = np.empty(6, np.int32), np.empty(6, np.int32)
+    _be(whole, around, 0)  # the box around all atoms before j, for as long as that is needed
+    # West, east, south and north of the atoms from `since` to `until`.
+    since, until = ZERO - 1, ZERO
+    west, east, south, north = whole[0], whole[1], whole[2], whole[3]
     # Starts that may still be the cheapest of those to come, from `head` to `tail`, `known` of all.
     queue, head, tail, known = np.empty(last + 1, np.int64), ZERO, ZERO, ZERO
     for j in range(1, last + 1):
@@ -218,8 +219,9 @@ def cut(  # noqa: C901, PLR0912, PLR0915
             for level in range(LEVELS):
                 if j % WIDTH ** (level + 1) == 0:
                     _close(level, j // WIDTH ** (level + 1) - 1, best, number, atoms, blocks)
-        _grow(whole, around, j - 1)
         latest = fits[j]
+        if since < 0:
+            _grow(whole, around, j - 1)
         # Where no further group can begin, nobody asks.
         if latest < 0 or (j < last and j > fits[last]):
             continue
@@ -231,10 +233,12 @@ def cut(  # noqa: C901, PLR0912, PLR0915
             start[j], number[j] = 0, 1
             continue
         if since != latest:
-            since, until = latest, latest + 1
-            _be(recent, around, latest)
+            since, until = latest, latest
+            west, east = around[0, latest], around[1, latest]
+            south, north = around[2, latest], around[3, latest]
         while until < j:
-            _grow(recent, around, until)
+            west, east = min(west, around[0, until]), max(east, around[1, until])
+            south, north = min(south, around[2, until]), max(north, around[3, until])
             until += 1
         while known <= latest:
             while tail > head and best[queue[tail - 1]] >= best[known]:
@@ -246,7 +250,7 @@ def cut(  # noqa: C901, PLR0912, PLR0915
             head += 1
         cheapest = best[queue[head]]
         # Atoms follow each other in time: a group lasts from the start of its first one.
-        x0, x1, y0, y1, end = recent[0], recent[1], recent[2], recent[3], recent[5]
+        x0, x1, y0, y1, end = west, east, south, north, around[5, j - 1]
         least: Any = NEVER
         most, place = ZERO, ZERO
         i, stop = latest, fits[latest]

@@ -18,7 +18,7 @@ depends on who is together and on nothing else: neither threads nor an interrupt
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +26,12 @@ from numpy.typing import NDArray
 from incrowd._numba import ZERO, Ints, Words, kernel, kernel_nogc
 from incrowd._parallel import on_threads
 from incrowd.data._trajectories import Trajectories
-from incrowd.measure._stretch.batch_bounds import CHUNK
-from incrowd.measure._stretch.candidates import SHORTER, WorkerPart
 from incrowd.measure._stretch.effort import Scale
-from incrowd.measure._stretch.index import build_index
-from incrowd.measure._stretch.search import search
 from incrowd.protect._glove.k_merge import losses_of_crowds
 from incrowd.protect._glove.samples import NEVER, Limits
+
+if TYPE_CHECKING:
+    from incrowd.protect._glove.engine import Run
 
 __all__ = [
     "Objective",
@@ -41,8 +40,8 @@ __all__ = [
 ]
 
 
-LISTED, SLACK = 64, 1.0
-"""How many a search lists, and how much dearer than the nearest they may be."""
+LISTED = 64
+"""How many of those whom a person's search has listed are taken for near."""
 NEAREST = 60
 """Among how many of her nearest a person looks for another crowd."""
 PLACES, JOINED = 120, 3
@@ -176,37 +175,19 @@ class Evaluator:
         return Partition(place.copy(), members, groups, weight, key)
 
 
-def neighbours(
-    data: Trajectories,
-    scale: Scale,
-    *,
-    threads: int,
-    sizes: dict[str, int] | None = None,
-    tell: Tell | None = None,
-) -> Ints:
-    """Find who is near whom: a row for each person, the nearest first, -1 where there are no more.
+def neighbours(run: "Run") -> Ints:
+    """Give who is near whom: a row for each person, the nearest first, -1 where there are no more.
 
-    A pair is found from the longer of the two, by what it costs at least, and is written down for
-    both. `sizes` tells how fine the bounds are: regions and bins.
+    From a run in which everybody has searched and nobody is merged yet. A pair is found from the
+    longer of the two, by what it costs, or costs at least, and is written down for both.
     """
-    index = build_index(data, scale, threads=threads, whole=False, **sizes or {})
-    people = len(data)
-
-    def work(queries: Ints) -> tuple[Ints, Any]:
-        alone = WorkerPart(0, 1, np.full(len(queries), np.inf))
-        found = search(queries, SHORTER, 1, LISTED, SLACK, np.inf, alone, index)
-        return index.clusters.node[queries], found
-
-    blocks = [np.arange(i, min(i + CHUNK, people)) for i in range(0, people, CHUNK)]
-    pairs: list[tuple[Any, ...]] = []
-    for block, (who, found) in zip(blocks, on_threads(threads, work, blocks), strict=True):
-        row, column = np.nonzero(np.arange(LISTED) < found.number[:, None])
-        node = found.node[row, column].astype(np.int64)
-        node = np.where(node < NOBODY, -2 - node, node)
-        pairs.append((who[row], node, found.value[row, column]))
-        if tell:
-            tell(int(block[-1]) + 1, people)
-    return _both_ways(people, *(np.concatenate(side) for side in zip(*pairs, strict=True)))
+    queue, clusters = run.queue, run.index.clusters
+    listed = min(LISTED, queue.node.shape[1])
+    number = np.where(clusters.node >= 0, queue.number, 0)
+    row, column = np.nonzero(np.arange(listed) < number[:, None])
+    other = queue.node[row, column].astype(np.int64)
+    other = np.where(other < NOBODY, -2 - other, other)  # of whom only a bound is known
+    return _both_ways(run.index.people, clusters.node[row], other, queue.value[row, column])
 
 
 def _both_ways(people: int, one: Ints, other: Ints, value: NDArray[np.float64]) -> Ints:
