@@ -1,9 +1,10 @@
-"""The best boxes of a crowd (k-merge) beside those of the papers, for the same crowds.
+"""The best boxes of a crowd (k-merge) beside those of the papers, and crowds that lose less.
 
 ``python -m benchmarks.kmerge [FILE ...]``: made-up people, and those of files, each as
 ``NAME=PATH`` or ``NAME=PATH:PEOPLE`` to take the first so many. With ``--civ`` how long the boxes
 of all crowds of civ take instead; with ``--long`` those of one person with far more samples than
-the other, and what verification takes. *Loss* is the mean stretch effort
+the other, and what verification takes; with ``--curve`` the loss against the share of samples that
+are deleted, beside the papers' two kinds of suppression. *Loss* is the mean stretch effort
 of an original sample against the published box that holds it, by equations (1) to (3), 20 km and
 8 hours being all; a deleted sample counts as 1.
 """
@@ -21,6 +22,11 @@ from benchmarks.common import machine
 from incrowd.data._trajectories import Trajectories
 from incrowd.measure._stretch.definition import Stretch
 
+WAYS: dict[str, dict[str, Any]] = {
+    "two-stage (split)": {"merge": "two-stage"},
+    "optimal": {"merge": "optimal"},
+    "optimal, refined crowds": {"crowds": "refined"},
+}
 WIDE, LONG = 2000, 7200
 """What is still precise: metres and seconds."""
 
@@ -61,23 +67,51 @@ def precise(made: Trajectories) -> float:
 
 def compare(name: str, data: Trajectories, k: int, *, lived: bool = False) -> None:
     """Print a line of the table."""
-    cells, seconds = [], []
-    for merge in ("two-stage", "optimal"):
+    print(f"| {name}, k = {k}", end="")
+    for how in WAYS.values():
         start = time.perf_counter()
-        release = incrowd.glove(data, k, merge=merge)
-        seconds.append(time.perf_counter() - start)
+        release = incrowd.glove(data, k, **how)
+        seconds = time.perf_counter() - start
         homes = ""
         if lived:
             persons = incrowd.utility(incrowd.of_release(data, release)).persons
             assert persons is not None
-            homes = " / ".join(f"{error.within[1.0]:.1%}" for error in (persons.home, persons.work))
-        cells.append((loss(data, release), precise(release.trajectories), homes))
-    (before, fine, homes), (after, finer, found) = cells
+            homes = ", " + " / ".join(
+                f"{error.within[1.0]:.1%}" for error in (persons.home, persons.work)
+            )
+        fine = precise(release.trajectories)
+        print(
+            f" | {loss(data, release):.3f}, {fine:.1%}{homes} | {seconds:.1f} s", end="", flush=True
+        )
+    print(" |")
+
+
+def kept(data: Trajectories, release: Any) -> tuple[float, float]:
+    """Give the share of samples that are in no box, and the mean loss of the others."""
+    losses = release.losses
+    gone = (losses.samples_dropped + losses.samples_suppressed) / data.samples
+    return gone, (loss(data, release) - gone) / (1 - gone)
+
+
+def curve() -> None:
+    """Print the loss of what is kept against the share that is deleted."""
+    data = incrowd.synthesize("civ", users=2000, seed=1)
     print(
-        f"| {name}, k = {k} | {before:.3f} | {after:.3f} | {fine:.1%} | {finer:.1%} | {homes} "
-        f"| {found} | {seconds[0]:.1f} s | {seconds[1]:.1f} s |",
-        flush=True,
+        "\n| suppression, civ, 2,000 people, k = 2 | deleted | loss of the others |\n|---|---|---|"
     )
+    for kind in ("boxes", "samples"):
+        for metres, minutes in ((30_000, 720), (15_000, 360), (8_000, 180), (4_000, 90)):
+            how = {"max_metres": metres, "max_minutes": minutes}
+            release = incrowd.glove(data, 2, suppress=kind, **how)  # type: ignore[arg-type]
+            gone, lost = kept(data, release)
+            print(
+                f"| two-stage, {kind}, {metres / 1000:g} km and {minutes / 60:g} h | {gone:.1%} "
+                f"| {lost:.3f} |",
+                flush=True,
+            )
+            release = incrowd.glove(data, 2, suppress_at_most=gone)
+            same, best = kept(data, release)
+            print(f"| optimal, at most as much | {same:.1%} | {best:.3f} |", flush=True)
 
 
 def read(word: str) -> tuple[str, Trajectories]:
@@ -96,6 +130,7 @@ def whole_country() -> None:
     for name, how in (
         ("optimal", {}),
         ("optimal, 15 km and 6 h", {"max_metres": 15_000, "max_minutes": 360}),
+        ("refined", {"crowds": "refined"}),
     ):
         begun: dict[str, float] = {}
 
@@ -105,8 +140,12 @@ def whole_country() -> None:
         start = time.perf_counter()
         incrowd.glove(data, 2, progress=note, **how)  # type: ignore[arg-type]
         boxes = time.perf_counter() - begun["Generalising"]
+        refined = begun["Generalising"] - begun.get("Round 1", begun["Generalising"])
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
-        print(f"| {name}: crowds | {begun['Generalising'] - start:.0f} s | |")
+        crowds = begun["Generalising"] - start - refined
+        print(f"| {name}: crowds by GLOVE | {crowds:.0f} s | |")
+        if refined:
+            print(f"| {name}: exchanges | {refined:.0f} s | |")
         print(f"| {name}: boxes | {boxes:.0f} s | {peak:.2f} GB |", flush=True)
 
 
@@ -152,17 +191,17 @@ def main() -> None:
         return whole_country()
     if "--long" in sys.argv:
         return long_crowds()
-    print(
-        "| data | loss, two-stage (split) | loss, optimal | within 2 km and 2 h, two-stage "
-        "| optimal | homes / workplaces within 1 km, two-stage | optimal | time, two-stage "
-        "| optimal |\n|---|---|---|---|---|---|---|---|---|"
-    )
+    if "--curve" in sys.argv:
+        return curve()
+    words = " | ".join(f"{name}: loss, rows within 2 km and 2 h | time" for name in WAYS)
+    print(f"| data | {words} |\n|{'---|' * (2 * len(WAYS) + 1)}")
     small = incrowd.synthesize("city", users=60, seed=1)
-    for merge in ("two-stage", "optimal"):
-        incrowd.glove(small, 3, merge=merge)  # the compiler is not what is timed
+    for how in WAYS.values():
+        incrowd.glove(small, 3, **how)  # the compiler is not what is timed
     civ = incrowd.synthesize("civ", users=2000, seed=1)
     for k in (2, 5):
         compare("civ, 2,000 people", civ, k)
+    # Of this one also: homes / workplaces found within 1 km.
     compare("the demo's city", incrowd.synthesize("city", users=2000, seed=7), 2, lived=True)
     for word in sys.argv[1:]:
         compare(*read(word), 2)

@@ -1,5 +1,7 @@
 """Exchanges between crowds: never worse, everybody in, the best where all can be tried."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ import strategies
 from incrowd.errors import ArgumentError
 from incrowd.measure._stretch.definition import Stretch
 from incrowd.measure._stretch.index import scale_for
+from incrowd.protect._glove import refine as module
 from incrowd.protect._glove.checkpoint import RECORD
 from incrowd.protect._glove.engine import Run
 from incrowd.protect._glove.greedy import Rules
@@ -47,7 +50,8 @@ def everybody(data):
 def refined(data, place, k, limits=KEPT, price=0, **how):
     objective = Objective(scale_for(data, Stretch(), bounds=True), limits, price)
     how = {"threads": 1, "rounds": 50} | how
-    return refine(data, np.asarray(place), k, objective, everybody(data), **how)
+    with patch.object(module, "LITTLE", 1 << 60):  # to the end
+        return refine(data, np.asarray(place), k, objective, everybody(data), **how)
 
 
 def matchings(people):
@@ -121,7 +125,6 @@ class TestAnyCrowds:
         found = refined(people, place, k, limits, price, note=note)
         assert (found == now).all()
         assert before == sorted(before, reverse=True)
-        assert before[-1] == before[-2] if len(before) > 1 else len(before) == 1
         weights = np.bincount(np.unique(found, return_inverse=True)[1], people.crowd)
         assert weights.min() >= k
 

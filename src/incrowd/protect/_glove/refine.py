@@ -47,8 +47,10 @@ NEAREST = 60
 PLACES, JOINED = 120, 3
 """From how many places in these crowds she chooses: all of them together; and how many she may join
 as one more."""
-BREADTH = np.array([20, 10, 6, 4, 3, 0])
+BREADTH = np.array([30, 12, 8, 5, 0])
 """In how many ways a chain is continued from its first person, its second, and so on."""
+LITTLE = 2_000
+"""It ends with a round that gains less than one part in so many."""
 BLOCK = 256
 NOBODY = -1
 
@@ -97,6 +99,9 @@ class Arcs(NamedTuple):
         The crowds that she may join as one more, and what they gain: less than nothing.
     leaving
         What her own crowd gains if nobody takes her place; -NEVER if it needs somebody.
+    comer, brings, begin
+        The same from the other side: who could take the place of person p, and what that gains, at
+        ``begin[p]`` to ``begin[p + 1]``.
     """
 
     other: Ints
@@ -104,6 +109,9 @@ class Arcs(NamedTuple):
     joined: Ints
     more: Ints
     leaving: Ints
+    comer: Ints
+    brings: Ints
+    begin: Ints
 
 
 class Chains(NamedTuple):
@@ -223,7 +231,8 @@ def refine(
     rounds, begun
         How many rounds there are at most, and how many of them are done already.
     note
-        Called after each round with those who moved, and their crowds.
+        Called after each round with those who moved, and their crowds; and at the end, if nothing
+        more is to be gained, with nobody.
 
     Returns
     -------
@@ -231,17 +240,19 @@ def refine(
         The crowd of each person.
     """
     evaluate = Evaluator(data, objective, threads)
-    place = place.copy()
+    place, going = place.copy(), True
     for done in range(begun, rounds):
         before = place.copy()
-        show = _round(tell, done + 1)
-        gained = _bring_in(place, near, evaluate)
-        if not gained:
-            gained = _improve(place, k, near, evaluate, show)
+        if (place < 0).any():
+            _bring_in(place, near, evaluate)
+        else:
+            going = _improve(place, k, near, evaluate, _round(tell, done + 1))
         moved = np.flatnonzero(place != before)
-        if note:
+        if note and len(moved):
             note(moved, place[moved])
-        if not gained:
+        if not going:
+            if note:
+                note(moved[:0], moved[:0])  # nothing more is to come
             break
     return place
 
@@ -251,10 +262,9 @@ def _round(tell: Callable[[str, int, int], None] | None, number: int) -> Tell | 
     return (lambda done, total: tell(f"Round {number}", done, total)) if tell else None
 
 
-def _bring_in(place: Ints, near: Ints, evaluate: Evaluator) -> bool:
+def _bring_in(place: Ints, near: Ints, evaluate: Evaluator) -> None:
     """Let everybody who is in no crowd join the one that loses least by it."""
-    left = np.flatnonzero(place < 0)
-    for person in left:
+    for person in np.flatnonzero(place < 0):
         parted = evaluate.partition(place)
         crowds = np.unique(place[near[person][near[person] >= 0]])
         crowds = crowds[crowds >= 0]
@@ -267,11 +277,10 @@ def _bring_in(place: Ints, near: Ints, evaluate: Evaluator) -> bool:
             lambda some: changed(crowds[some], comes[some], goes[some], parted),  # noqa: B023
         )
         place[person] = crowds[np.argmin(then - now)]
-    return len(left) > 0
 
 
-def _improve(place: Ints, k: int, near: Ints, evaluate: Evaluator, tell: Tell | None) -> int:
-    """Make the changes of one round; give what they gain."""
+def _improve(place: Ints, k: int, near: Ints, evaluate: Evaluator, tell: Tell | None) -> bool:
+    """Make the changes of one round; tell whether they gain enough to go on."""
     parted = evaluate.partition(place)
     loss = evaluate(parted.key, lambda some: _members(parted, some), tell)
     arcs = _arcs(parted, loss, k, near, evaluate, tell)
@@ -283,7 +292,8 @@ def _improve(place: Ints, k: int, near: Ints, evaluate: Evaluator, tell: Tell | 
     new = _new_crowds(parted, touched, loss, k, near, evaluate)
     for crowd, (_, who) in enumerate(new, len(parted.key)):
         place[who] = crowd
-    return sum(gain for gain, _, _ in chains) + sum(gain for gain, _ in new)
+    gained = sum(gain for gain, _, _ in chains) + sum(gain for gain, _ in new)
+    return gained > 0 and gained * LITTLE >= int(loss.sum())
 
 
 def _members(parted: Partition, which: Ints) -> tuple[Ints, Ints]:
@@ -328,7 +338,7 @@ def _arcs(
     gain[a, p], more[b, q], leaving[c] = np.split(gains, [len(a), len(a) + len(b)])
     order = np.argsort(-gain, axis=1, kind="stable")
     other, gain = (np.take_along_axis(rows, order, 1) for rows in (other, gain))
-    return Arcs(other, gain, joined, more, leaving)
+    return Arcs(other, gain, joined, more, leaving, *turned(other, gain))
 
 
 def _blocks(people: int) -> list[tuple[int, int]]:
@@ -519,6 +529,28 @@ def changed(crowd: Ints, comes: Ints, goes: Ints, parted: Partition) -> tuple[In
 
 
 @kernel
+def turned(other: Ints, gain: Ints) -> tuple[Ints, Ints, Ints]:
+    """Give who could take the place of each person, and what that gains."""
+    people, places = other.shape
+    begin = np.zeros(people + 1, np.int64)
+    for a in range(people):
+        for p in range(places):
+            if other[a, p] >= 0:
+                begin[other[a, p] + 1] += 1
+    for a in range(people):
+        begin[a + 1] += begin[a]
+    comer, brings = np.empty(begin[people], np.int64), np.empty(begin[people], np.int64)
+    at = begin.copy()
+    for a in range(people):
+        for p in range(places):
+            v = other[a, p]
+            if v >= 0:
+                comer[at[v]], brings[at[v]] = a, gain[a, p]
+                at[v] += 1
+    return comer, brings, begin
+
+
+@kernel
 def best_chains(  # noqa: C901
     first: int, last: int, place: Ints, arcs: Arcs, breadth: Ints, found: Chains
 ) -> None:
@@ -527,7 +559,11 @@ def best_chains(  # noqa: C901
     who, at = np.empty(longest, np.int64), np.empty(longest, np.int64)
     crowd, tried = np.empty(longest, np.int64), np.empty(longest, np.int64)
     total = np.empty(longest, np.int64)
+    # Of each person: of whom it is known whether she can take her place, and what that gains.
+    asked, brings = np.full(len(place), NOBODY), np.zeros(len(place), np.int64)
     for start in range(first, last):
+        for e in range(arcs.begin[start], arcs.begin[start + 1]):
+            asked[arcs.comer[e]], brings[arcs.comer[e]] = start, arcs.brings[e]
         for path in range(2):
             if path and arcs.leaving[start] == -NEVER:
                 continue
@@ -559,22 +595,10 @@ def best_chains(  # noqa: C901
                 total[level] = gained
                 if path:
                     _end(start, level, gained, who, crowd, arcs, found)
-                else:
-                    _close(start, level, gained, who, arcs, found)
+                elif asked[v] == start and gained + brings[v] > found.gain[start]:
+                    _store(start, level, gained + brings[v], NOBODY, who, found)
                 if level == longest - 1:
                     level -= 1
-
-
-@kernel_nogc
-def _close(start: int, level: int, gained: int, who: Ints, arcs: Arcs, found: Chains) -> None:
-    """Let the last of a chain take the place of the first, if that gains most so far."""
-    v = who[level]
-    for p in range(arcs.other.shape[1]):
-        if arcs.other[v, p] < 0 or gained + arcs.gain[v, p] <= found.gain[start]:
-            return
-        if arcs.other[v, p] == start:
-            _store(start, level, gained + arcs.gain[v, p], NOBODY, who, found)
-            return
 
 
 @kernel_nogc
