@@ -102,16 +102,19 @@ def curve() -> None:
     for kind in ("boxes", "samples"):
         for metres, minutes in ((30_000, 720), (15_000, 360), (8_000, 180), (4_000, 90)):
             how = {"max_metres": metres, "max_minutes": minutes}
-            release = incrowd.glove(data, 2, suppress=kind, **how)  # type: ignore[arg-type]
+            release = incrowd.glove(data, 2, suppress=kind, **how)
             gone, lost = kept(data, release)
             print(
                 f"| two-stage, {kind}, {metres / 1000:g} km and {minutes / 60:g} h | {gone:.1%} "
                 f"| {lost:.3f} |",
                 flush=True,
             )
-            release = incrowd.glove(data, 2, suppress_at_most=gone)
-            same, best = kept(data, release)
-            print(f"| optimal, at most as much | {same:.1%} | {best:.3f} |", flush=True)
+    for crowds in ("greedy",):
+        for price in (0.7, 0.5, 0.4, 0.3, 0.2, 0.1):
+            gone, lost = kept(data, incrowd.glove(data, 2, crowds=crowds, suppress_price=price))
+            print(
+                f"| optimal, {crowds} crowds, price {price} | {gone:.1%} | {lost:.3f} |", flush=True
+            )
 
 
 def read(word: str) -> tuple[str, Trajectories]:
@@ -138,7 +141,7 @@ def whole_country() -> None:
             begun.setdefault(stage, time.perf_counter())
 
         start = time.perf_counter()
-        incrowd.glove(data, 2, progress=note, **how)  # type: ignore[arg-type]
+        incrowd.glove(data, 2, progress=note, **how)
         boxes = time.perf_counter() - begun["Generalising"]
         refined = begun["Generalising"] - begun.get("Round 1", begun["Generalising"])
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9

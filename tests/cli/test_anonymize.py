@@ -146,6 +146,16 @@ class TestAnonymize:
         assert lost[0] > lost[1]
         assert lost[2] > lost[1] > 0
 
+    def test_crowds_can_be_refined(self, anonymize, calls):
+        status, out, _ = anonymize("--k", 3, "--crowds", "refined", "--refine-rounds", 3)
+        assert status == 0
+        assert "people dropped        none" in out
+        settings = read_manifest(calls / "release").settings
+        assert (settings["crowds"], settings["refine_rounds"]) == ("refined", 3)
+        status, _, err = anonymize("--merge", "two-stage", "--crowds", "refined", "--overwrite")
+        assert status == 2
+        assert "--crowds belongs to --merge='optimal'" in err
+
     def test_a_share_that_thresholds_cannot_keep_to(self, anonymize, calls):
         words = ("--max-metres", 100, "--max-minutes", 1, "--suppress-at-most", 0.01)
         status, _, err = anonymize(*words)

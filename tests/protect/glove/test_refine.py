@@ -20,7 +20,7 @@ from incrowd.protect._glove.k_merge import losses_of_crowds
 from incrowd.protect._glove.merge import ANY
 from incrowd.protect._glove.refine import NEAREST, Objective, neighbours, refine
 from incrowd.protect._glove.samples import FEWEST, KEEP_ALL, Limits
-from strategies import random_cases
+from strategies import only_deep, random_cases
 
 KEPT = Limits(ANY, ANY, KEEP_ALL)
 
@@ -152,7 +152,7 @@ def total(data, release):
     return lost(data, [crowd for crowd in crowds_in(place) if place[crowd[0]] >= 0])[0]
 
 
-@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("k", [2, *only_deep(3)])
 class TestGlove:
     def test_loses_less_with_every_round(self, city, k):
         greedy = incrowd.glove(city, k)

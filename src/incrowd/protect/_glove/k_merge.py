@@ -205,7 +205,7 @@ def best_boxes(
         return Priced(boxed(FEWEST), None)
     total = int(samples[crowds.members].sum())
     allowed = int(Fraction(str(float(at_most))) * total)
-    fewest = boxed(FEWEST)
+    fewest = boxed(KEEP_ALL if thresholds == (None, None) else FEWEST)
     if int(fewest.deleted.sum()) > allowed:
         raise ArgumentError(
             f"the thresholds take at least {fewest.deleted.sum() / total:.2%} of the samples; "
