@@ -101,7 +101,7 @@ def curve() -> None:
     )
     for kind in ("boxes", "samples"):
         for metres, minutes in ((30_000, 720), (15_000, 360), (8_000, 180), (4_000, 90)):
-            how = {"max_metres": metres, "max_minutes": minutes}
+            how: dict[str, Any] = {"max_metres": metres, "max_minutes": minutes}
             release = incrowd.glove(data, 2, suppress=kind, **how)
             gone, lost = kept(data, release)
             print(

@@ -10,6 +10,7 @@ import pytest
 from incrowd import _background
 from incrowd.cli import _compile_ahead
 from incrowd.report import _make as report
+from strategies import in_deep
 
 CALLED_LATER = """
 import importlib, json, sys, tempfile
@@ -49,6 +50,7 @@ BY_OTHERS = {
 }
 
 
+@in_deep
 def test_glove_and_publishing_compile_nothing_more():
     modules = [
         f"protect._glove.{name}" for name in ("engine", "greedy", "nearest_queue", "k_merge")

@@ -17,6 +17,7 @@ from incrowd.report._figures import charts
 from incrowd.report._make import make
 from incrowd.report._text import words
 from report.conftest import ZONE
+from strategies import only_deep
 
 NOTHING_LOST = {
     "people_dropped": 0, "people_left_over": 0, "people_emptied": 0, "samples_dropped": 0,
@@ -252,7 +253,7 @@ class TestBadInput:
 
 
 class TestOtherMechanisms:
-    @pytest.mark.parametrize("name", ["cloak", "geoi"])
+    @pytest.mark.parametrize("name", ["cloak", *only_deep("geoi")])
     def test_are_no_anonymity(self, name, tmp_path):
         town = incrowd.synthesize("city", users=12, seed=4)
         mechanism = incrowd.Cloak(1000) if name == "cloak" else incrowd.GeoI(0.01)

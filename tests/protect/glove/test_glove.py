@@ -14,7 +14,7 @@ from incrowd.errors import ArgumentError
 from incrowd.measure._stretch import partition
 from incrowd.measure._stretch.definition import Stretch
 from incrowd.protect._glove import api, engine
-from strategies import Case, random_cases
+from strategies import Case, only_deep, random_cases
 
 LOSSES = (
     "people_left_over",
@@ -177,7 +177,7 @@ class TestHowItIsComputed:
         )
         assert found(released(case)) == whole
 
-    @pytest.mark.parametrize("k", [2, 3])
+    @pytest.mark.parametrize("k", [*only_deep(2), 3])
     def test_many_do_not_matter(self, k):
         # Several chunks, lists that are used up, slots that are moved together.
         case = Case(incrowd.synthesize("city", users=300, seed=9), k=k)
@@ -544,3 +544,14 @@ class TestFarApart:
     def test_people_do_not_overflow(self):
         far = 2**30 + 2**29
         both([[(-far, 1 - far, 0, 1, 0, 1)], [(0, 1, far, far + 1, 0, 1)]], k=2)
+
+
+class TestWords:
+    def test_thresholds_hold_for_what_is_published_or_it_is_said_that_they_do_not(self):
+        larger = "published ones can be larger than the thresholds"
+        says = lambda **how: larger in " ".join(incrowd.Glove(2, **how).explanation)  # noqa: E731
+        assert says(max_metres=15_000, merge="two-stage")
+        assert says(max_minutes=360, reshape="union")
+        assert not says(max_minutes=360, reshape="none")
+        assert not says(max_metres=15_000)
+        assert not says(merge="two-stage")

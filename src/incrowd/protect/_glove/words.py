@@ -39,6 +39,7 @@ LIMITS = (
 )
 """What no release of GLOVE withstands."""
 PRICES = ("suppress_price", "suppress_at_most")
+THRESHOLDS = ("max_space", "max_time", "max_metres", "max_minutes")
 CUT = (
     "taking every box for seen: pieces cut in time (reshape 'split') can state a time at which a "
     "person was not seen there; the check 'witness' counts them"
@@ -100,5 +101,12 @@ def explanation_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
             "Published samples that overlapped in time were cut so that they do not. A piece can "
             "therefore state a place and time at which some of the crowd were not seen; the check "
             "'witness' below counts these."
+        )
+    limited = any(settings.get(name) is not None for name in THRESHOLDS)
+    if limited and settings.get("reshape") != "none":
+        texts.append(
+            "Samples that would have become too large were left out before overlapping ones were "
+            "put in order; that can join samples again, so that published ones can be larger than "
+            "the thresholds."
         )
     return tuple(texts)
