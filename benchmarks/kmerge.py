@@ -1,12 +1,16 @@
 """The best boxes of a crowd (k-merge) beside those of the papers, and crowds that lose less.
 
 ``python -m benchmarks.kmerge [FILE ...]``: made-up people, and those of files, each as
-``NAME=PATH`` or ``NAME=PATH:PEOPLE`` to take the first so many. With ``--civ`` how long the boxes
-of all crowds of civ take instead; with ``--long`` those of one person with far more samples than
-the other, and what verification takes; with ``--curve`` the loss against the share of samples that
-are deleted, beside the papers' two kinds of suppression. *Loss* is the mean stretch effort
-of an original sample against the published box that holds it, by equations (1) to (3), 20 km and
-8 hours being all; a deleted sample counts as 1.
+``NAME=PATH`` or ``NAME=PATH:PEOPLE`` to take the first so many. Instead, with
+
+- ``--civ``: how long the boxes of all crowds of civ take, and exchanges between them
+  (``--civ refined``: these only);
+- ``--long``: the boxes of one person with far more samples than the other, and verification;
+- ``--curve``: the loss against the share of samples that are deleted, beside the papers' two kinds
+  of suppression.
+
+*Loss* is the mean stretch effort of an original sample against the published box that holds it, by
+equations (1) to (3), 20 km and 8 hours being all; a deleted sample counts as 1.
 """
 
 import resource
@@ -109,7 +113,7 @@ def curve() -> None:
                 f"| {lost:.3f} |",
                 flush=True,
             )
-    for crowds in ("greedy",):
+    for crowds in ("greedy", "refined"):
         for price in (0.7, 0.5, 0.4, 0.3, 0.2, 0.1):
             gone, lost = kept(data, incrowd.glove(data, 2, crowds=crowds, suppress_price=price))
             print(
@@ -135,6 +139,8 @@ def whole_country() -> None:
         ("optimal, 15 km and 6 h", {"max_metres": 15_000, "max_minutes": 360}),
         ("refined", {"crowds": "refined"}),
     ):
+        if len(sys.argv) > 2 and name not in sys.argv:
+            continue
         begun: dict[str, float] = {}
 
         def note(stage: str, _: int, __: int, begun: dict[str, float] = begun) -> None:

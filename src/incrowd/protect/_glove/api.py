@@ -127,7 +127,7 @@ class Glove(Mechanism):
     )
     refine_rounds: int | None = setting(
         f"Of --crowds refined: how many rounds of exchanges at most ({ROUNDS} unless given); it "
-        "ends before, when nothing is gained.",
+        "ends before, when next to nothing is gained.",
         default=None,
         metavar="N",
         least=1,
@@ -311,7 +311,7 @@ def glove(
         `bounds`, other crowds may be found.
     refine_rounds
         Of refined crowds: how many rounds of exchanges at most (20 unless given). Each loses less
-        than the one before; it ends when nothing is gained.
+        than the one before; it ends when next to nothing is gained.
     reshape
         Of two-stage merging (which it implies): what is done where merged samples overlap in time.
         ``"split"`` (the default): time is cut at every start and end, as in the papers.
