@@ -136,6 +136,14 @@ class TestAnyCrowds:
         assert sorted(crowds_in(found)) == [[0, 2, 4, 6], [1, 3, 5, 7]]
         assert lost(people, crowds_in(found)) == (0, 0)
 
+    def test_of_many_people_each(self):
+        here, there = [(0, 1, 0, 1, 0, 1)], [(900, 901, 900, 901, 0, 1)]
+        people = strategies.crowded([here, there, here, there], [150] * 4)
+        assert crowds_in(refined(people, [0, 0, 1, 1], 300)) in (
+            [[0, 2], [1, 3]],
+            [[1, 3], [0, 2]],
+        )
+
     def test_take_in_who_was_left(self):
         here, there = [(0, 1, 0, 1, 0, 1)], [(900, 901, 900, 901, 0, 1)]
         people = strategies.crowded([here, here, there, there, there])

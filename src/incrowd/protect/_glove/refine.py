@@ -44,9 +44,9 @@ LISTED = 64
 """How many of those whom a person's search has listed are taken for near."""
 NEAREST = 60
 """Among how many of her nearest a person looks for another crowd."""
-PLACES, JOINED = 120, 3
-"""From how many places in these crowds she chooses: all of them together; and how many she may join
-as one more."""
+PLACES, FEWEST, JOINED = 120, 10, 3
+"""How many of their places she considers: so many divided by k, for larger crowds take longer, but
+some at least; and how many crowds she may join as one more."""
 BREADTH = np.array([30, 12, 8, 5, 0])
 """In how many ways a chain is continued from its first person, its second, and so on."""
 LITTLE = 2_000
@@ -311,7 +311,7 @@ def _arcs(
     weight = evaluate.data.crowd.astype(np.int64)
     people = len(weight)
     spare = parted.weight[parted.place] - weight >= k
-    other = np.full((people, PLACES // k), NOBODY, np.int64)
+    other = np.full((people, max(FEWEST, PLACES // k)), NOBODY, np.int64)
     joined = np.full((people, JOINED), NOBODY, np.int64)
 
     def choose(block: tuple[int, int]) -> None:
