@@ -147,7 +147,7 @@ def whole_country() -> None:
             begun.setdefault(stage, time.perf_counter())
 
         start = time.perf_counter()
-        incrowd.glove(data, 2, progress=note, **how)
+        release = incrowd.glove(data, 2, progress=note, **how)
         boxes = time.perf_counter() - begun["Generalising"]
         refined = begun["Generalising"] - begun.get("Round 1", begun["Generalising"])
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
@@ -156,6 +156,12 @@ def whole_country() -> None:
         if refined:
             print(f"| {name}: exchanges | {refined:.0f} s | |")
         print(f"| {name}: boxes | {boxes:.0f} s | {peak:.2f} GB |", flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            who = f"{folder}/who.parquet"
+            done = incrowd.publish(release, f"{folder}/release", original=data, record=who)
+            start = time.perf_counter()
+            incrowd.verify(done.path, original=data, record=who, seed=1)
+        print(f"| {name}: verifying | {time.perf_counter() - start:.0f} s | |", flush=True)
 
 
 def walks(sizes: list[int], seed: int = 1) -> Trajectories:
