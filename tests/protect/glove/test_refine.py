@@ -16,9 +16,9 @@ from incrowd.protect._glove import refine as module
 from incrowd.protect._glove.checkpoint import RECORD
 from incrowd.protect._glove.engine import Run
 from incrowd.protect._glove.greedy import Rules
-from incrowd.protect._glove.k_merge import losses_of_crowds
+from incrowd.protect._glove.k_merge import Objective, losses_of_crowds
 from incrowd.protect._glove.merge import ANY
-from incrowd.protect._glove.refine import NEAREST, Objective, neighbours, refine
+from incrowd.protect._glove.refine import NEAREST, neighbours, refine
 from incrowd.protect._glove.samples import FEWEST, KEEP_ALL, Limits
 from strategies import only_deep, random_cases
 

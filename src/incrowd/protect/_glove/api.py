@@ -247,7 +247,7 @@ class Glove(Mechanism):
             self.k,
             variant=self.variant,
             merge=self.merge,
-            crowds=self.crowds if self.merge == "optimal" else None,
+            crowds=self.crowds,
             refine_rounds=self.refine_rounds,
             reshape=self.reshape,
             max_metres=self.max_metres,
@@ -505,13 +505,18 @@ def _refine(
     Who is near whom is known from its first search; or, after an interruption, from that of
     another run.
     """
+    import numpy as np
+
     from incrowd.protect._glove.k_merge import objective_of
     from incrowd.protect._glove.refine import neighbours, refine
     from incrowd.protect._glove.release import crowds_of, regrouped
 
     crowds = crowds_of(data, run)
+    # Those who were left over may all join one crowd, and one more person in every round.
+    members = max(run.rules.k, int(np.diff(crowds.groups).max())) + asked["refine_rounds"]
+    members += int(np.count_nonzero(crowds.place < 0))
     scale, price = run.index.scale, asked["suppress_price"]
-    objective = objective_of(data, crowds, scale, thresholds, price)
+    objective = objective_of(data, scale, thresholds, price, members)
     place = crowds.place.copy()
     begun, ended = journal.repeat_rounds(place) if journal else (0, False)
     if ended or begun >= asked["refine_rounds"]:

@@ -24,10 +24,10 @@ deleted. Then a box need not hold everything between its start and its end, and 
 searched as well (see `deletion`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,11 +50,11 @@ from incrowd.protect._glove.samples import (
 )
 
 if TYPE_CHECKING:
-    from incrowd.protect._glove.refine import Objective
     from incrowd.protect._glove.release import Crowds
 
 __all__ = [
     "Boxed",
+    "Objective",
     "Priced",
     "best_boxes",
     "boxes_of_crowds",
@@ -64,6 +64,7 @@ __all__ = [
 ]
 
 
+T = TypeVar("T")
 Columns = tuple[Sides, ...]
 
 CROWDS = 64
@@ -103,20 +104,14 @@ def boxes_of_crowds(
     progress: Callable[[int, int], None] | None = None,
 ) -> Boxed:
     """Find the best boxes of crowds; ``members[groups[c]:groups[c + 1]]`` are those of crowd c."""
-    number, keep_all = len(groups) - 1, limits.price == KEEP_ALL
-    edges = [*range(0, number, CROWDS), number] if number else [0]
-    jobs = list(pairwise(edges))
+    keep_all = limits.price == KEEP_ALL
 
     def work(job: tuple[int, int]) -> Boxed:
         given = (*job, members, groups, data.columns, data.offsets, data.crowd, scale)
         found = cut_crowds(*given) if keep_all else choose_crowds(*given, limits)
         return Boxed(tuple(side[: found[1].sum()] for side in found[0]), *found[1:])
 
-    parts = []
-    for i, part in enumerate(on_threads(threads, work, jobs)):
-        parts.append(part)
-        if progress:
-            progress(jobs[i][1], number)
+    parts = list(_in_jobs(len(groups) - 1, work, threads, progress))
     empty = np.empty(0, np.int64)
     columns = tuple(
         np.concatenate([part.columns[side] for part in parts] or [np.empty(0, np.int32)])
@@ -127,6 +122,20 @@ def boxes_of_crowds(
         for name in ("lengths", "loss", "deleted", "weight")
     ]
     return Boxed(columns, *counts)
+
+
+def _in_jobs(
+    number: int,
+    work: Callable[[tuple[int, int]], T],
+    threads: int,
+    progress: Callable[[int, int], None] | None,
+) -> Iterator[T]:
+    """Do the work for so many crowds, some at a time; yield what it gives, in order."""
+    jobs = list(pairwise([*range(0, number, CROWDS), number])) if number else []
+    for job, part in zip(jobs, on_threads(threads, work, jobs), strict=True):
+        yield part
+        if progress:
+            progress(job[1], number)
 
 
 def losses_of_crowds(
@@ -140,8 +149,6 @@ def losses_of_crowds(
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Ints, Ints]:
     """Give what crowds lose in their best boxes, and how many samples are deleted of each."""
-    number = len(groups) - 1
-    jobs = list(pairwise([*range(0, number, CROWDS), number])) if number else []
 
     def work(job: tuple[int, int]) -> tuple[Ints, Ints]:
         given = (*job, members, groups, data.columns, data.offsets, data.crowd, scale)
@@ -151,11 +158,8 @@ def losses_of_crowds(
         found = choose_crowds(*given, limits)
         return found[2], found[3]
 
-    parts = [(np.empty(0, np.int64),) * 2]
-    for job, part in zip(jobs, on_threads(threads, work, jobs), strict=True):
-        parts.append(part)
-        if progress:
-            progress(job[1], number)
+    empty = np.empty(0, np.int64)
+    parts = [(empty, empty), *_in_jobs(len(groups) - 1, work, threads, progress)]
     loss, deleted = (np.concatenate(side) for side in zip(*parts, strict=True))
     return loss, deleted
 
@@ -215,27 +219,31 @@ def best_boxes(
     return Priced(boxed(units), units / scale.whole)
 
 
+class Objective(NamedTuple):
+    """What is to be as little as possible: the loss, and so much for each sample deleted."""
+
+    scale: Scale
+    limits: Limits
+    price: int
+
+
 def objective_of(
     data: Trajectories,
-    crowds: "Crowds",
     scale: Scale,
     thresholds: tuple[int | None, int | None],
     price: float | None,
-) -> "Objective":
+    members: int,
+) -> Objective:
     """Give by what crowds are compared: the loss of those boxes that will be published.
 
     Where a share of samples may be deleted, the price is not known yet, and crowds are compared by
-    boxes that keep everything, or as much as thresholds allow.
+    boxes that keep everything, or as much as thresholds allow. No crowd has more than so many
+    members.
     """
-    from incrowd.protect._glove.refine import Objective
-
     widest, longest = (ANY if each is None else min(ANY, int(each)) for each in thresholds)
     if price is None and thresholds == (None, None):
         return Objective(scale, Limits(ANY, ANY, KEEP_ALL), 0)
-    samples = data.lengths() * data.crowd
-    # Crowds that are tried have one member more than those that are there, at most.
-    largest = int(np.add.reduceat(samples[crowds.members], crowds.groups[:-1]).max())
-    largest += int(samples.max())
+    largest = int(np.sort(data.lengths() * data.crowd)[-members:].sum())
     if price is not None:
         units = round(Fraction(price) * scale.whole)
         _refuse_large(units, largest)

@@ -26,15 +26,14 @@ from numpy.typing import NDArray
 from incrowd._numba import ZERO, Ints, Words, kernel, kernel_nogc
 from incrowd._parallel import on_threads
 from incrowd.data._trajectories import Trajectories
-from incrowd.measure._stretch.effort import Scale
-from incrowd.protect._glove.k_merge import losses_of_crowds
-from incrowd.protect._glove.samples import NEVER, Limits
+from incrowd.protect._glove.k_merge import Objective, losses_of_crowds
+from incrowd.protect._glove.release import together
+from incrowd.protect._glove.samples import NEVER
 
 if TYPE_CHECKING:
     from incrowd.protect._glove.engine import Run
 
 __all__ = [
-    "Objective",
     "neighbours",
     "refine",
 ]
@@ -55,14 +54,6 @@ BLOCK = 256
 NOBODY = -1
 
 Tell = Callable[[int, int], None]
-
-
-class Objective(NamedTuple):
-    """What is to be as little as possible: the loss, and so much for each sample deleted."""
-
-    scale: Scale
-    limits: Limits
-    price: int
 
 
 class Partition(NamedTuple):
@@ -173,10 +164,8 @@ class Evaluator:
 
     def partition(self, place: Ints) -> Partition:
         """Give who is together, by the crowd of each person."""
-        who = np.flatnonzero(place >= 0)
-        members = who[np.argsort(place[who], kind="stable")]
-        number = int(place.max()) + 1
-        groups = np.concatenate([[0], np.cumsum(np.bincount(place[who], minlength=number))])
+        who, number = np.flatnonzero(place >= 0), int(place.max()) + 1
+        members, groups = together(place, number)
         weight, key = np.zeros(number, np.int64), np.zeros(number, np.uint64)
         np.add.at(weight, place[who], self.data.crowd[who])
         np.add.at(key, place[who], self.word[who])

@@ -36,6 +36,7 @@ __all__ = [
     "crowds_of",
     "regrouped",
     "release_of",
+    "together",
 ]
 
 
@@ -96,7 +97,7 @@ class Release:
         For every person (user) the index of the trajectory that stands for her; null if dropped.
     merges
         Older, younger and cost of each merge, in order. Indices count people of the input first,
-        then merges.
+        then merges. Refined crowds began with what these made.
     losses
         What was lost.
     settings
@@ -176,19 +177,23 @@ def crowds_of(data: Trajectories, run: "Run") -> Crowds:
     index = np.full(last, -1, np.int64)
     index[final] = np.arange(len(final))
     place = index[root[:people]]
-    who = np.flatnonzero(place >= 0)
-    members = who[np.argsort(place[who], kind="stable")]
-    count = np.bincount(place[who], minlength=len(final))
-    groups = np.concatenate([[0], np.cumsum(count)])
+    members, groups = together(place, len(final))
     size = crowd[final].astype(np.int32)
     return Crowds(members, groups, final, size, place, root[:people])
 
 
+def together(place: NDArray[np.int64], number: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the people of each crowd, and where those of each begin, by the crowd of everybody."""
+    who = np.flatnonzero(place >= 0)
+    members = who[np.argsort(place[who], kind="stable")]
+    count = np.bincount(place[who], minlength=number)
+    return members, np.concatenate([[0], np.cumsum(count)])
+
+
 def regrouped(data: Trajectories, crowds: Crowds, place: NDArray[np.int64]) -> Crowds:
-    """Return crowds after people have changed places; each as the crowd at `place`."""
+    """Return crowds after people have changed places; `place` tells the crowd of each."""
     used, place = np.unique(place, return_inverse=True)
-    members = np.argsort(place, kind="stable")
-    groups = np.concatenate([[0], np.cumsum(np.bincount(place))])
+    members, groups = together(place, len(used))
     size = np.bincount(place, data.crowd).astype(np.int32)
     return Crowds(members, groups, used, size, place, crowds.last)
 
