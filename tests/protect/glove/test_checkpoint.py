@@ -1,5 +1,7 @@
 """A run that was interrupted goes on to the same result; what does not belong is refused."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -71,12 +73,33 @@ class TestJournal:
             assert (tmp_path / "c").read_bytes() == content
 
     @pytest.mark.parametrize(
-        "change", [{"k": 3}, {"variant": "loose"}, {"max_time": 60}, {"reshape": "none"}]
+        "change",
+        [
+            {"k": 3},
+            {"variant": "loose"},
+            {"reshape": "none"},
+            {"merge": "two-stage", "max_minutes": 60},
+            {"crowds": "refined"},
+            {"stretch": incrowd.Stretch(time_weight=3)},
+        ],
     )
     def test_of_other_settings_is_refused(self, city, tmp_path, change):
         incrowd.glove(city, checkpoint=tmp_path / "c")
         with pytest.raises(ArgumentError, match="another input, setting or version"):
             incrowd.glove(city, **{"k": 2} | change, checkpoint=tmp_path / "c")
+
+    @pytest.mark.parametrize(
+        "boxes",
+        [{"max_minutes": 60}, {"suppress_price": 0.3}, {"merge": "two-stage"}],
+    )
+    def test_serves_other_boxes_of_the_same_crowds(self, city, tmp_path, boxes):
+        incrowd.glove(city, 3, checkpoint=tmp_path / "c")
+        content = (tmp_path / "c").read_bytes()
+        same(
+            incrowd.glove(city, 3, **boxes),
+            incrowd.glove(city, 3, **boxes, checkpoint=tmp_path / "c"),
+        )
+        assert (tmp_path / "c").read_bytes() == content
 
     def test_of_another_input_is_refused(self, city, tmp_path):
         incrowd.glove(city, checkpoint=tmp_path / "c")
@@ -144,9 +167,10 @@ class TestForged:
         ],
     )
     def test_merges_that_cannot_be_are_refused(self, city, tmp_path, pairs):
-        release = incrowd.glove(city, 2, checkpoint=tmp_path / "c")
+        incrowd.glove(city, 2, checkpoint=tmp_path / "c")
+        head = json.loads((tmp_path / "c").read_bytes().split(b"\n")[0])
         (tmp_path / "c").unlink()
-        journal = Journal(tmp_path / "c", city, release.settings)
+        journal = Journal(tmp_path / "c", city, head["settings"])
         older, younger = np.array(pairs, np.int32).T
         journal.append(older, younger, np.ones(len(pairs), int), np.ones(len(pairs), int))
         journal.close()

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from incrowd.measure._stretch.definition import Stretch
     from incrowd.protect._glove.checkpoint import Journal
     from incrowd.protect._glove.engine import Run
+    from incrowd.protect._glove.greedy import Rules
     from incrowd.protect._glove.release import Crowds, Release
 
 __all__ = [
@@ -345,8 +346,10 @@ def glove(
         anything is done.
     checkpoint
         A file in which to note the merges. If the run is interrupted, the same call goes on from
-        there, to the same result; it is left where it is. One of another input, setting or
-        version is refused.
+        there, to the same result; it is left where it is, and what other boxes lose for the same
+        crowds (other thresholds or prices of optimal merging, or the papers' boxes without
+        suppression) is found from it without another search. One of another input or version, or
+        of settings with which other people are together, is refused.
     progress
         Called with the name of the stage, how much of it is done, and how much there is.
 
@@ -396,7 +399,7 @@ def glove(
     tell = progress or _silent
     scale = scale_for(data, stretch, bounds=bounds)
     sizes = fit(data, memory, crowds=k > PAIR or variant == "loose")
-    journal = None if checkpoint is None else Journal(checkpoint, data, settings)
+    journal = None if checkpoint is None else Journal(checkpoint, data, deciding(rules, settings))
     people = None
     try:
         tell("Searching", 0, len(data))
@@ -462,6 +465,12 @@ def _compile_ahead() -> None:
     if not is_cached(run_until_event):
         home = "incrowd.protect._glove"
         compile_ahead(f"{home}.engine:compile_kernels", f"{home}.k_merge:compile_kernels")
+
+
+def deciding(rules: "Rules", settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings that decide who is together: all that a checkpoint depends on."""
+    decide = {**rules._asdict(), "stretch": settings["stretch"]}
+    return decide | settings if settings.get("crowds") == "refined" else decide
 
 
 def _silent(stage: str, done: int, total: int) -> None:

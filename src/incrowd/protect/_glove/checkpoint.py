@@ -2,8 +2,9 @@
 
 GLOVE is decided by its input and its settings alone, so the merges done so far are all that has to
 be kept; a run that was interrupted does them again without searching, and goes on from there. A
-line of text says to which input, settings and version the merges belong; then follow records of
-equal size, each with a checksum over all before it. What a crash cut short is left out.
+line of text says to which input, settings and version the merges belong (only settings that decide
+who is merged: the boxes of the same crowds may be asked for in several ways); then follow records
+of equal size, each with a checksum over all before it. What a crash cut short is left out.
 
 Behind the merges stand the rounds in which crowds were refined: a record for everybody who moved
 (who, where to, and 0 as the denominator), and one that ends the round (-1 for both).
@@ -47,7 +48,7 @@ class Journal:
     path
         The file. If it is there, it must belong to the same input, settings and version.
     data, settings
-        The input and what was asked for.
+        The input, and what decides who is together.
     """
 
     def __init__(
