@@ -1,10 +1,13 @@
 """Measure a synthetic dataset against the figures that it should have.
 
-``python -m benchmarks.calibration civ --users 5000 --seed 1`` makes the dataset, a block at a
-time, and prints one JSON object. Radius of gyration: the root of the mean squared distance of a
-person's samples to their mean. Confined to one city: 90 % of the samples or more lie within 20 km
-of the place where the person was seen most. Places are cells of a thousandth of a degree, which
-hold at most one antenna each. Days are local.
+``python -m benchmarks.calibration civ-v2 --users 5000 --seed 1`` makes the dataset, a block at a
+time, and prints one JSON object; with ``--hiding`` also how hard its people are to hide among two,
+and how many a grid of 20 km and 480 minutes hides (section 5 of GLOVE, 2021).
+
+Radius of gyration: the root of the mean squared distance of a person's samples to their mean.
+Confined to one city: 90 % of the samples or more lie within 20 km of the place where the person was
+seen most. Places are cells of a thousandth of a degree, which hold at most one antenna each. Days
+are local.
 """
 
 import argparse
@@ -15,6 +18,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+import incrowd
 from incrowd._numba import Floats
 from incrowd.data._synthetic.generate import antennas, stream
 from incrowd.data._synthetic.geography import LocalProjection, scale_land
@@ -61,6 +65,23 @@ def measure(preset: str, *, users: int | None = None, seed: int = 0) -> dict[str
         "antennas": antennas(preset, users=users, seed=seed).num_rows,
         "area_km2": land.area,
         **(_sensor_figures(pl.concat(seen), people.height * settings.days) if sensors else {}),
+    }
+
+
+def hiding(preset: str, *, users: int | None = None, seed: int = 0) -> dict[str, object]:
+    """Give how hard people are to hide, as section 5 of the paper of 2021 tells it."""
+    data = incrowd.synthesize(preset, users=users, seed=seed)
+    found = incrowd.anonymizability(data, [2], [(20_000, 480)])
+    (gaps,), (level,), causes = found.gaps, found.levels, found.causes
+    return {
+        "k_gap": {"median": gaps.median, "p80": gaps.percentile_80, "mean": gaps.mean},
+        "already_hidden": gaps.already_hidden,
+        "hidden_by_20_km_and_480_min": level.hidden,
+        "heavy_tails": {"time": causes.time.heavy, "space": causes.space.heavy},
+        "no_tail_defined_in_space": causes.space.undefined,
+        "time_above_space": causes.time_above_space,
+        "mostly_time": causes.mostly_time,
+        "only_time": causes.only_time,
     }
 
 
@@ -133,8 +154,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("preset")
     parser.add_argument("--users", type=int)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--hiding", action="store_true")
     given = parser.parse_args(arguments)
     figures = measure(given.preset, users=given.users, seed=given.seed)
+    if given.hiding:
+        figures |= hiding(given.preset, users=given.users, seed=given.seed)
     print(json.dumps(figures, indent=2))
 
 

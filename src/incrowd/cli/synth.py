@@ -17,8 +17,8 @@ def synth(
     preset: Annotated[
         str,
         typer.Argument(
-            help="civ, sen (phones in a country), city (phones in a city), florence, pisa (cars) "
-            "or campus (GSM, WiFi and GPS).",
+            help="civ-v2, sen-v2 (phones in a country), city (phones in a city), florence, pisa "
+            "(cars) or campus (GSM, WiFi and GPS); civ, sen are the first editions.",
             metavar="PRESET",
         ),
     ],
@@ -42,7 +42,7 @@ def synth(
 ) -> None:
     """Make a synthetic dataset that resembles one of the datasets of the papers.
 
-    Example:  `incrowd synth civ -o civ.parquet --users 5000 --seed 7`
+    Example:  `incrowd synth civ-v2 -o civ.parquet --users 5000 --seed 7`
     """
     from incrowd.data._io.write import table_file
     from incrowd.data._synthetic.generate import antennas as antennas_of

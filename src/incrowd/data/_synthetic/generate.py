@@ -62,7 +62,8 @@ def synthesize(
     Parameters
     ----------
     preset
-        civ, sen, city, florence, pisa or campus; docs/synthetic.md says what each imitates.
+        civ-v2, sen-v2, city, florence, pisa or campus; docs/synthetic.md says what each imitates.
+        civ and sen are the first editions of these countries. A name always gives the same people.
     users
         The number of people; area and antennas follow. By default as many as in the original.
     seed

@@ -68,7 +68,6 @@ LATEST = 23 * 60  # nobody goes out after this minute of a day
 ATTENDANCE = 0.92  # share of weekdays on which people do go to work
 LUNCH_OUT = 0.12  # share of working days with lunch elsewhere
 HOMEWARD = 0.6  # share of outings that end at home and not at the next place
-OPENINGS = 3  # places of work to choose from
 FAR = 20_000.0  # metres to where a trip goes, at least
 TRIP_TRIES = 24
 
@@ -186,9 +185,10 @@ def _draw_work(state: PersonState, sites: Sites, habits: Habits, home: int) -> i
     if habits.shared_work:
         return weighted_choice(state.rng, sites.attraction)
     best, total = home, 0.0
-    for _ in range(OPENINGS):
-        place = jump(state.rng, sites, home, habits.commute, habits.cutoff)
+    for _ in range(habits.openings):
+        place = jump(state.rng, sites, home, habits.commute, habits.cutoff, habits.nearest_work)
         attraction = sites.attraction[place] - (sites.attraction[place - 1] if place > 0 else 0.0)
+        attraction = attraction**habits.pull
         total += attraction
         if uniform(state.rng) * total < attraction:
             best = place
@@ -298,7 +298,7 @@ def next_place(state: PersonState, sites: Sites, lodging: int, scale: float, cut
     """Draw the next place of a person who is at her last stay and sleeps at `lodging`."""
     here = state.stays[state.size[STAYS] - 1, PLACE]
     if uniform(state.rng) < RHO * state.size[KNOWN] ** -GAMMA:
-        place = jump(state.rng, sites, here, scale, cutoff)
+        place = jump(state.rng, sites, here, scale, cutoff, 0.0)
     else:
         place = _return_to_known(state, sites, here, lodging)
     count_visit(state, place)
@@ -306,10 +306,13 @@ def next_place(state: PersonState, sites: Sites, lodging: int, scale: float, cut
 
 
 @kernel_private
-def jump(rng: Words, sites: Sites, origin: int, scale: float, cutoff: float) -> int:
-    """Draw a jump from a site to another, possibly the same; never out of the land."""
+def jump(rng: Words, sites: Sites, origin: int, scale: float, cutoff: float, least: float) -> int:
+    """Draw a jump of at least so many metres from a site to another; never out of the land.
+
+    The other is the site nearest to where it ends, and possibly the same.
+    """
     for _ in range(TRIES):
-        length = _jump_length(rng, scale, cutoff)
+        length = least + _jump_length(rng, scale, cutoff)
         angle = 2.0 * math.pi * uniform(rng)
         x = sites.at[origin, 0] + length * math.cos(angle)
         y = sites.at[origin, 1] + length * math.sin(angle)

@@ -55,13 +55,13 @@ __all__ = [
 
 
 COUNTING, LIVING, CALLING, SERVING = 0, 1, 2, 3  # purposes of a person's random streams
-HAND_OVER = 0.25  # share of samples for which a neighbouring antenna is tried
-HAND_OVER_SCALE = 1_200.0  # metres at which one such try in e succeeds
 
-HOUR = 60  # minutes
-GAP_EXPONENT = 0.9  # of the gaps' tail, P(gap > g) ~ g ** -0.9
+HAND_OVER_SCALE = 1_200.0  # metres at which one try in e of a neighbouring antenna succeeds
+
 LONGEST_GAP = 400.0  # in units of the shortest
 OWN_HOURS = 45.0  # sigma, in minutes, of how much later or earlier people live
+HOUR = 60  # minutes
+MORNING = 8  # o'clock
 
 _WEEKDAY = (
     *(0.20, 0.10, 0.06, 0.05, 0.08, 0.25, 0.60, 0.95, 1.15, 1.20, 1.20, 1.20),
@@ -119,7 +119,7 @@ class Phones:
         self._preset = preset
         self._seed = seed
         self._clock = Clock.of(preset)
-        self._rhythm = weekly_rhythm(preset.days, self._clock.weekday)
+        self._rhythm = weekly_rhythm(preset.days, self._clock.weekday, preset.activity.early)
         self._mu = log_median(preset.activity, 24.0 * preset.days)
 
     def sites(self) -> pa.Table:
@@ -207,12 +207,17 @@ def _observe(
         seed_stream(state.rng, seed, first + index, LIVING)
         simulate_days(state, sites, habits, taken.size // DAY, weekday)
         seed_stream(state.rng, seed, first + index, SERVING)
-        _write_antennas(state, sites, taken, minutes[begin:end], antennas[begin:end])
+        _write_antennas(state, sites, activity, taken, minutes[begin:end], antennas[begin:end])
 
 
 @kernel_private
 def _write_antennas(
-    state: PersonState, sites: Sites, taken: NDArray[np.bool_], minutes: Ints, antennas: Ints
+    state: PersonState,
+    sites: Sites,
+    activity: Activity,
+    taken: NDArray[np.bool_],
+    minutes: Ints,
+    antennas: Ints,
 ) -> None:
     """Write the antenna of each minute that has a sample."""
     row, stay = 0, 0
@@ -223,16 +228,16 @@ def _write_antennas(
             stay += 1
         minutes[row] = minute
         if minute >= state.stays[stay, ARRIVE]:
-            antennas[row] = _serving_antenna(state, sites, state.stays[stay, PLACE])
+            antennas[row] = _serving_antenna(state, sites, activity, state.stays[stay, PLACE])
         else:
             antennas[row] = _antenna_on_the_way(state, sites, stay, minute)
         row += 1
 
 
 @kernel_private
-def _serving_antenna(state: PersonState, sites: Sites, place: int) -> int:
+def _serving_antenna(state: PersonState, sites: Sites, activity: Activity, place: int) -> int:
     """Return the antenna that serves a person who stays at one: mostly it, else one close by."""
-    if uniform(state.rng) >= HAND_OVER:
+    if uniform(state.rng) >= activity.hand_over:
         return place
     other = sites.near[place, int(uniform(state.rng) * sites.near.shape[1])]
     near_enough = math.exp(-distance(sites, place, other) / HAND_OVER_SCALE)
@@ -250,8 +255,10 @@ def _antenna_on_the_way(state: PersonState, sites: Sites, stay: int, minute: int
     return nearest(sites.at, x, y)
 
 
-def weekly_rhythm(days: int, weekday: int) -> Floats:
+def weekly_rhythm(days: int, weekday: int, early: float = 1.0) -> Floats:
     """Return the running sum of activity over all hours, from 0 to 1.
+
+    `early` is a factor of the hours from midnight to 8.
 
     Examples
     --------
@@ -259,6 +266,7 @@ def weekly_rhythm(days: int, weekday: int) -> Floats:
     337
     """
     week = np.array([_WEEKDAY] * 5 + [_SATURDAY, _SUNDAY])
+    week[:, :MORNING] *= early
     hours = week[(weekday + np.arange(days)) % len(week)].ravel()
     return np.concatenate([[0.0], np.cumsum(hours) / hours.sum()])
 
@@ -322,8 +330,10 @@ def place_samples(
     """
     taken[:] = False
     total = 0.0
+    busy = (gaps.size - 1) / (activity.rate * (taken.size / HOUR))
+    exponent = max(activity.least_exponent, activity.gap_exponent * busy**activity.regularity)
     for index in range(gaps.size):
-        gap = (1.0 - uniform(rng)) ** (-1.0 / GAP_EXPONENT)
+        gap = (1.0 - uniform(rng)) ** (-1.0 / exponent)
         gaps[index] = min(gap, LONGEST_GAP)
         total += gaps[index]
     shift = int(OWN_HOURS * normal(rng))

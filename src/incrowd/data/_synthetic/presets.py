@@ -13,7 +13,7 @@ clock skips an hour: what the model puts there never happened, and `Clock.exists
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import NamedTuple
@@ -92,6 +92,12 @@ class Habits(NamedTuple):
     """The distance at which a destination has half its attraction."""
     shared_work: bool = False
     """Whether places of work are drawn by their attraction alone, wherever people live."""
+    nearest_work: float = 0.0
+    """What is added to every distance between home and work: nobody works next door."""
+    openings: int = 3
+    """Places of work to choose from."""
+    pull: float = 1.0
+    """To which power their attraction counts: the larger, the more people work at the same."""
 
 
 class Activity(NamedTuple):
@@ -111,6 +117,17 @@ class Activity(NamedTuple):
     """The most samples of a person over the whole time."""
     every_day: bool = False
     """Whether everybody is seen on every day."""
+    gap_exponent: float = 0.9
+    """Of the tail of the gaps between samples, P(gap > g) ~ g ** -gap_exponent."""
+    regularity: float = 0.0
+    """How much more regular people are who are seen more: their exponent is that of a person seen
+    as often as the mean, times (samples / mean) ** regularity."""
+    least_exponent: float = 0.0
+    """The exponent of people who are seen least: below it nobody's falls."""
+    hand_over: float = 0.25
+    """The share of samples for which a neighbouring antenna is tried."""
+    early: float = 1.0
+    """By how much more people are seen from midnight to 8 o'clock than `weekly_rhythm` has it."""
 
 
 class Guests(NamedTuple):
@@ -269,6 +286,51 @@ _SEN = Preset(
     block=4_096,
 )
 
+_CIV_V2 = replace(
+    _CIV,
+    name="civ-v2",
+    description="civ, fitted anew to how hard the people of d4d-civ are to hide",
+    land=replace(_CIV.land, rural=0.2),
+    habits=_CIV.habits._replace(
+        jump=700.0,
+        commute=1_000.0,
+        cutoff=6_000.0,
+        workers=0.95,
+        weekday=0.12,
+        weekend=0.4,
+        trips=0.0055,
+        trip_days=5.0,
+        trip_scale=200_000.0,
+        nearest_work=4_100.0,
+        openings=30,
+        pull=3.0,
+    ),
+    activity=_CIV.activity._replace(
+        sigma=0.9,
+        gap_exponent=4.0,
+        regularity=2.5,
+        least_exponent=1.05,
+        hand_over=0.12,
+        early=2.0,
+    ),
+)
+
+_SEN_V2 = replace(
+    _SEN,
+    name="sen-v2",
+    description="sen, fitted anew to how hard the people of d4d-sen are to hide",
+    land=replace(_SEN.land, rural=0.2),
+    habits=_CIV_V2.habits._replace(trips=0.005, trip_days=4.5, nearest_work=3_500.0),
+    activity=_SEN.activity._replace(
+        sigma=0.7,
+        gap_exponent=4.5,
+        regularity=2.5,
+        least_exponent=1.2,
+        hand_over=0.2,
+        early=2.3,
+    ),
+)
+
 _CITY = Preset(
     name="city",
     description="phones in one city of the civ kind, 14 days; for demonstrations and tests",
@@ -379,7 +441,10 @@ _CAMPUS = Preset(
 )
 
 PRESETS: Mapping[str, Preset] = MappingProxyType(
-    {preset.name: preset for preset in (_CIV, _SEN, _CITY, _FLORENCE, _PISA, _CAMPUS)}
+    {
+        preset.name: preset
+        for preset in (_CIV, _SEN, _CIV_V2, _SEN_V2, _CITY, _FLORENCE, _PISA, _CAMPUS)
+    }
 )
 """Every preset by its name."""
 
