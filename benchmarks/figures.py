@@ -1,21 +1,26 @@
 """Every measured figure of docs/glove.md, beside the paper's.
 
-``python -m benchmarks.figures civ`` makes the preset (or reads a file), measures the k-gap, runs
+``python -m benchmarks.figures civ-v2`` makes the preset (or reads a file), measures the k-gap, runs
 GLOVE for each k, with and without suppression, and prints a table for each. How things are counted
 is told by `incrowd.accuracy`: granularity is the longer side of a box, every box counts
 once for each person of its crowd, an error is from centre to centre of the smallest box that holds
 the sample, and what is in no box is deleted. A quantile is a value that occurs. ``--curves``
 prints figures 11 and 12 as well, for each k; ``--only thresholds`` is figure 14.
 
-The largest take hours. With ``--checkpoints DIR`` a run that was interrupted goes on where it was.
+Each is measured for both ways of merging, the papers' (two-stage) and the best boxes of the same
+crowds (optimal), which are found once for both. The largest take hours. With ``--checkpoints DIR``
+a run that was interrupted goes on where it was, and `benchmarks.utility` need not search again.
 """
 
 import argparse
+import contextlib
+import itertools
 import json
 import resource
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,13 +31,14 @@ import incrowd
 from benchmarks.common import thresholds
 from incrowd.cli._console import progress
 from incrowd.cli.anonymize import stages
+from incrowd.data._synthetic import PRESETS as SYNTHETIC
 from incrowd.evaluate._comparison import of_release
 from incrowd.evaluate._utility.accuracy import accuracy_table
 
 if TYPE_CHECKING:
     from incrowd.data._trajectories import Trajectories
 
-PRESETS = ("civ", "sen", "city")
+PRESETS = tuple(name for name, preset in SYNTHETIC.items() if preset.kind == "phones")
 PARTS = ("k-gap", "accuracy", "suppression")
 MORE = ("thresholds",)
 THRESHOLDS = (
@@ -42,6 +48,7 @@ THRESHOLDS = (
 """Of figure 14: in cells and in slots."""
 POINTS = ("5 %", "25 %", "50 %", "75 %", "95 %", "100 %")
 ERROR = {"space": "position_error", "time": "time_error"}
+MERGES = ("two-stage", "optimal")
 Figures = dict[str, float]
 
 GAP = {
@@ -169,14 +176,14 @@ def table(
 
 
 def beside(
-    paper: Mapping[int, Mapping[str, str]], found: Mapping[int, Figures]
+    paper: Mapping[int, Mapping[str, str]], found: Mapping[int, Mapping[str, Figures]]
 ) -> list[tuple[str, Mapping[str, float | str]]]:
     """Put the columns of each k beside each other, the paper's first where there is one."""
     columns: list[tuple[str, Mapping[str, float | str]]] = []
-    for k, figures in found.items():
+    for k, ways in found.items():
         if k in paper:
             columns.append((f"k = {k}, paper", {n: _tight(v) for n, v in paper[k].items()}))
-        columns.append((f"k = {k}", figures))
+        columns += [(f"k = {k}, {merge}", figures) for merge, figures in ways.items()]
     return columns
 
 
@@ -199,25 +206,22 @@ def measure(data: "Trajectories", options: argparse.Namespace) -> dict[str, Any]
 
     if "k-gap" in options.only:
         found["k-gap"] = timed("k-gap", lambda: gap_figures(data))
-    merging = _merging(options)
-    limits = thresholds(data.frame, options.max_space, options.max_time) | merging
-    if options.merge == "two-stage":
-        limits["suppress"] = options.what
+    limits = thresholds(data.frame, options.max_space, options.max_time)
     for part, ks, how in (
-        ("accuracy", options.k, merging),
+        ("accuracy", options.k, {}),
         ("suppression", options.suppress, limits),
     ):
         if part not in options.only:
             continue
-        found[part] = {}
-        for k in ks:
-            name = f"GLOVE, k = {k}{', suppression' if part == 'suppression' else ''}"
-            release = timed(name, partial(_hide, data, k, options.checkpoints, **how))
+        found[part] = {k: {} for k in ks}
+        for k, merge in itertools.product(ks, options.merge):
+            words = f"GLOVE, k = {k}, {merge}{', suppression' if how else ''}"
+            release = timed(words, partial(hide, data, k, merge, options, **how))
             curves: list[incrowd.Accuracy] = []
             work = partial(release_figures, data, release, curves)
-            found[part][k] = timed(f"{name}: figures", work)
+            found[part][k][merge] = timed(f"{words}: figures", work)
             if options.curves:
-                found.setdefault("curves", {})[name] = curves[0].as_dict()
+                found.setdefault("curves", {})[words] = curves[0].as_dict()
     if "thresholds" in options.only:
         found["thresholds"] = timed("thresholds", lambda: threshold_figures(data, options))
     return found
@@ -226,10 +230,8 @@ def measure(data: "Trajectories", options: argparse.Namespace) -> dict[str, Any]
 def threshold_figures(data: "Trajectories", options: argparse.Namespace) -> list[dict[str, Any]]:
     """Measure what is left for k = 2 beyond each pair of thresholds (figure 14)."""
     pairs = {}
-    for space, late in THRESHOLDS:
-        how = thresholds(data.frame, space, late) | _merging(options)
-        if (space or late) and options.merge == "two-stage":
-            how["suppress"] = options.what
+    for (space, late), merge in itertools.product(THRESHOLDS, options.merge):
+        how = thresholds(data.frame, space, late) if space or late else {}
         name = " and ".join(
             f"{limit * unit:g} {short}"
             for limit, unit, short in (
@@ -238,7 +240,8 @@ def threshold_figures(data: "Trajectories", options: argparse.Namespace) -> list
             )
             if limit is not None
         )
-        pairs[name or "none"] = of_release(data, _hide(data, 2, None, **how))
+        release = hide(data, 2, merge, options, **how)
+        pairs[f"{name or 'none'}, {merge}"] = of_release(data, release)
     return accuracy_table(pairs).to_dicts()
 
 
@@ -263,23 +266,26 @@ def show_curves(name: str, found: dict[str, Any]) -> None:
     print(f"\n{created:,} of {rows:,} rows are created; in {unseen:,} nobody was seen.")
 
 
-def _merging(options: argparse.Namespace) -> dict[str, Any]:
-    """Give how the samples of a crowd become boxes, as GLOVE takes it."""
-    if options.merge == "optimal":
-        return {"merge": "optimal"}
-    return {"merge": "two-stage", "reshape": options.reshape}
+def hide(
+    data: "Trajectories", k: int, merge: str, options: argparse.Namespace, **limits: Any
+) -> incrowd.Release:
+    """Run GLOVE, or take the crowds that it found before, and tell how far it is.
 
-
-def _hide(data: "Trajectories", k: int, journals: Path | None, **how: Any) -> incrowd.Release:
-    """Run GLOVE, tell how far it is, and keep it in a journal if there is a place for it."""
-    journal = None
-    if journals:
-        journals.mkdir(parents=True, exist_ok=True)
-        suppression = f"-suppressed-{how['suppress']}" if "suppress" in how else ""
-        shape = how.get("reshape", "optimal")
-        journal = journals / f"{len(data)}-people-k-{k}-{shape}{suppression}"
+    The crowds of the papers' merges without suppression are those of the best boxes as well.
+    """
+    how, name = {"merge": merge, **limits}, f"{len(data)}-people-{data.samples}-samples-k-{k}-"
+    if merge == "optimal":
+        name += "split"
+    else:
+        how["reshape"] = options.reshape
+        name += options.reshape
+        if limits:
+            how["suppress"] = options.what
+            name += "-" + "-".join(f"{limit:g}" for limit in limits.values() if limit)
+            name += f"-{options.what}"
+    options.checkpoints.mkdir(parents=True, exist_ok=True)
     with stages() as show:
-        return incrowd.glove(data, k, checkpoint=journal, progress=show, **how)
+        return incrowd.glove(data, k, checkpoint=options.checkpoints / name, progress=show, **how)
 
 
 def load(options: argparse.Namespace) -> "Trajectories":
@@ -295,23 +301,23 @@ def show(name: str, data: "Trajectories", found: dict[str, Any], options: Any) -
     """Print the tables."""
     print(f"{name}: {len(data):,} people, {data.samples:,} samples")
     if "k-gap" in found:
-        paper = PAPER_GAP.get(name)
+        paper = PAPER_GAP.get(name.partition("-")[0])
         columns: list[tuple[str, Mapping[str, float | str]]] = [(name, found["k-gap"])]
         if paper:
             columns.insert(0, ("paper", {n: _tight(v) for n, v in paper.items()}))
         table("k-gap, k = 2", GAP, columns)
     if "accuracy" in found:
-        columns = beside(PAPER_ACCURACY.get(name, {}), found["accuracy"])
+        columns = beside(PAPER_ACCURACY.get(name.partition("-")[0], {}), found["accuracy"])
         table("What is published, without suppression", ACCURACY, columns)
     if "suppression" in found:
         space, late = options.max_space * data.frame.cell, options.max_time * data.frame.slot
-        columns = beside(PAPER_SUPPRESSION.get(name, {}), found["suppression"])
+        columns = beside(PAPER_SUPPRESSION.get(name.partition("-")[0], {}), found["suppression"])
         beyond = f"{space / 1000:g} km and {late / 3600:g} h"
-        title = f"What is published, with suppression of {options.what} beyond {beyond}"
+        title = f"What is published, with suppression beyond {beyond}"
         table(title, ACCURACY, columns)
     if "thresholds" in found:
         columns = [(figures["name"], figures) for figures in found["thresholds"]]
-        table(f"Suppression of {options.what} beyond, k = 2", THRESHOLD, columns)
+        table("Suppression beyond, k = 2", THRESHOLD, columns)
     for title, curves in found.get("curves", {}).items():
         show_curves(title, curves)
     print("\n| step | time |\n|---|---|")
@@ -326,6 +332,27 @@ def numbers(text: str) -> list[int]:
     return [int(number) for number in text.split(",") if number]
 
 
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `load` and `hide` are told."""
+    parser.add_argument(
+        "--merge", type=lambda text: text.split(","), default=MERGES, help="one of them only"
+    )
+    parser.add_argument("--reshape", default="split", help="of two-stage: split, union or none")
+    parser.add_argument("--what", default="boxes", help="of two-stage: suppress boxes or samples")
+    parser.add_argument("--users", type=int, help="how many people a preset has")
+    parser.add_argument("--seed", type=int, default=1, help="of a preset")
+    parser.add_argument("--checkpoints", type=Path, metavar="DIR", help="where to keep runs")
+
+
+@contextlib.contextmanager
+def kept(options: argparse.Namespace) -> Iterator[None]:
+    """Have a folder for checkpoints: the one that was named, or one for this time only."""
+    with contextlib.ExitStack() as stack:
+        if options.checkpoints is None:
+            options.checkpoints = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        yield
+
+
 def main(arguments: Sequence[str] = ()) -> None:
     """Measure, and print the tables or the same as JSON."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.figures", description=__doc__)
@@ -335,22 +362,18 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--suppress", type=numbers, help="each k to run with suppression (2,5)")
     parser.add_argument("--max-space", type=int, default=150, help="in cells (150: 15 km)")
     parser.add_argument("--max-time", type=int, default=360, help="in slots (360: 6 h)")
-    parser.add_argument("--merge", default="two-stage", help="two-stage, as in the papers; optimal")
-    parser.add_argument("--reshape", default="split", help="split, union or none")
-    parser.add_argument("--what", default="boxes", help="what is suppressed: boxes or samples")
-    parser.add_argument("--users", type=int, help="how many people a preset has")
-    parser.add_argument("--seed", type=int, default=1, help="of a preset")
     parser.add_argument("--only", nargs="+", choices=PARTS + MORE, default=PARTS)
-    parser.add_argument("--checkpoints", type=Path, metavar="DIR", help="where to keep runs")
     parser.add_argument("--curves", action="store_true", help="figures 11 and 12 as well")
     parser.add_argument("--json", action="store_true", help="for machines")
+    add_options(parser)
     options = parser.parse_args(arguments)
     if options.suppress is None:
         options.suppress = [k for k in options.k if k in (2, 5)]
     start = time.perf_counter()
     data = load(options)
     read = time.perf_counter() - start
-    found = measure(data, options)
+    with kept(options):
+        found = measure(data, options)
     name = options.dataset if options.dataset in PRESETS else Path(options.dataset).name
     if options.json:
         whole = {"dataset": name, "people": len(data), "samples": data.samples, "read": read}

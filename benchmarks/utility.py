@@ -1,11 +1,14 @@
 """Every measured figure of docs/utility.md, beside figures 21 to 28 of the paper of 2021.
 
-``python -m benchmarks.utility civ --users 5000 --tz Africa/Abidjan`` makes the preset (or reads a
-file), hides everybody with GLOVE for each k, and prints what is left, a column for each k.
-``--bbox=-6.45,7.2,-6.22,7.6`` takes the largest city of it, as the paper does for figures 23 to 28.
+``python -m benchmarks.utility civ-v2 --users 5000 --tz Africa/Abidjan`` makes the preset (or reads
+a file), hides everybody with GLOVE for each k, and prints what is left, a column for each k and way
+of merging. ``--checkpoints DIR`` takes the crowds that `benchmarks.figures` has found of the same
+people. ``--users 20000 --bbox=-6.47,7.3,-6.27,7.52`` takes the largest city, as the paper does for
+figures 23 to 28.
 """
 
 import argparse
+import itertools
 import resource
 import sys
 import time
@@ -16,8 +19,7 @@ import numpy as np
 
 import incrowd
 from benchmarks.common import thresholds
-from benchmarks.figures import PRESETS, load, numbers
-from incrowd.cli.anonymize import stages
+from benchmarks.figures import PRESETS, add_options, hide, kept, load, numbers
 from incrowd.evaluate._comparison import BeforeAfter, of_release
 from incrowd.evaluate._utility.distributions import Errors, Ratios
 from incrowd.evaluate._utility.summary import Persons
@@ -85,23 +87,23 @@ def _known(found: incrowd.Utility) -> Persons:
     return found.persons
 
 
-def table(title: str, rows: list[Row], found: dict[int, incrowd.Utility]) -> None:
+def table(title: str, rows: list[Row], found: dict[str, incrowd.Utility]) -> None:
     """Print one table."""
-    print(f"\n### {title}\n\n| | " + " | ".join(f"k = {k}" for k in found) + " |")
+    print(f"\n### {title}\n\n| | " + " | ".join(found) + " |")
     print("|---|" + "---|" * len(found))
     for name, how in rows:
         print(f"| {name} | " + " | ".join(how(one) for one in found.values()) + " |")
 
 
 def by_value(
-    name: str, find: Callable[[Persons], Ratios], found: dict[int, incrowd.Utility]
+    name: str, find: Callable[[Persons], Ratios], found: dict[str, incrowd.Utility]
 ) -> None:
     """Print the median ratio by original value."""
     cuts = sorted({(one.low, one.high) for of in found.values() for one in find(_known(of)).bins})
     unit = find(_known(next(iter(found.values())))).unit
     medians = [{one.low: one for one in find(_known(of)).bins} for of in found.values()]
     print(f"\n### {name}: median ratio by original value\n")
-    print(f"| {unit} | " + " | ".join(f"k = {k}" for k in found) + " |")
+    print(f"| {unit} | " + " | ".join(found) + " |")
     print("|---|" + "---|" * len(found))
     for low, high in cuts:
         texts = [
@@ -129,13 +131,11 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("dataset", help=f"{', '.join(PRESETS)}, or a CSV or Parquet file")
     parser.add_argument("--k", type=numbers, default=[2, 3, 4, 5], help="as in 2,3,4,5")
-    parser.add_argument("--users", type=int, help="how many people a preset has")
-    parser.add_argument("--seed", type=int, default=1, help="of a preset")
     parser.add_argument("--tz", default="UTC", help="the zone in which it is night")
     parser.add_argument("--bbox", help="take a part: west, south, east, north in degrees")
     parser.add_argument("--copies", type=int, default=1, help="time it on so many times the data")
-    parser.add_argument("--merge", default="two-stage", help="two-stage, as in the papers; optimal")
     parser.add_argument("--limits", type=numbers, help="suppress beyond so many cells, slots")
+    add_options(parser)
     options = parser.parse_args(arguments)
     data = load(options)
     if options.bbox:
@@ -143,12 +143,11 @@ def main(arguments: Sequence[str] = ()) -> None:
         data = incrowd.select(data, bbox=(west, south, east, north))
     print(f"{options.dataset}: {len(data):,} people, {data.samples:,} samples")
     found, took = {}, []
-    limits = thresholds(data.frame, *(options.limits or (None, None)))
-    for k in options.k:
-        with stages() as show:
-            made = incrowd.glove(data, k, merge=options.merge, progress=show, **limits)
-            pair = of_release(data, made)
-        found[k] = incrowd.utility(pair, tz=options.tz)
+    limits = thresholds(data.frame, *options.limits) if options.limits else {}
+    for k, merge in itertools.product(options.k, options.merge):
+        with kept(options):
+            pair = of_release(data, hide(data, k, merge, options, **limits))
+        found[f"k = {k}, {merge}"] = incrowd.utility(pair, tz=options.tz)
         pair = repeated(pair, options.copies)
         start = time.perf_counter()
         incrowd.utility(pair, tz=options.tz)
