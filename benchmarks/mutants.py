@@ -111,6 +111,67 @@ MUTANTS = [
         "tests/protect/glove/test_glove.py",
     ),
     Mutant(
+        "boxes", "of cuts that lose the same, fewer boxes are taken", GLOVE + "cuts.py",
+        "if cost < least or (cost == least and number[i] + 1 > most):",
+        "if cost < least or (cost == least and number[i] + 1 < most):",
+        "tests/protect/glove/test_k_merge.py",
+    ),
+    Mutant(
+        "boxes", "samples of the same slot are cut apart", GLOVE + "cuts.py",
+        "if number == 0 or samples.t0[s] >= reach:",
+        "if number == 0 or samples.t0[s] >= reach - 1:",
+        "tests/protect/glove/test_k_merge.py",
+    ),
+    Mutant(
+        "boxes", "the scan for a start ends at the first that is no better", GLOVE + "cuts.py",
+        "if scale.stop and cost + cheapest > least:", "if scale.stop and cost + best[i] > least:",
+        "tests/protect/glove/test_k_merge.py",
+    ),
+    Mutant(
+        "boxes", "the lower hull is searched the wrong way", GLOVE + "cuts.py",
+        "if best[b] - best[a] < each * (before[b] - before[a]):",
+        "if best[b] - best[a] > each * (before[b] - before[a]):",
+        "tests/protect/glove/test_k_merge.py",
+    ),
+    Mutant(
+        "boxes", "a bound of what a box gains forgets what is before it", GLOVE + "deletion.py",
+        "if scale.stop and (already + most < gain[e] or", "if scale.stop and (most < gain[e] or",
+        "tests/protect/glove/test_k_merge.py",
+    ),
+    Mutant(
+        "boxes", "a box may be a slot longer than the threshold", GLOVE + "deletion.py",
+        "if latest < 0 or length > limits.max_time:",
+        "if latest < 0 or length > limits.max_time + 1:",
+        "tests/protect/glove/test_k_merge.py",
+    ),
+    Mutant(
+        "boxes", "both sides together are held to the threshold", GLOVE + "deletion.py",
+        "return int(wide + high if max(wide, high) <= max_space else NEVER)",
+        "return int(wide + high if wide + high <= max_space else NEVER)",
+        "tests/protect/glove/test_k_merge.py",
+    ),
+    Mutant(
+        "crowds", "a chain passes through a crowd twice", GLOVE + "refine.py",
+        "seen |= crowd[other] == place[v]", "seen |= who[other] == v",
+        "tests/protect/glove/test_refine.py",
+    ),
+    Mutant(
+        "crowds", "an exchange leaves one less than k", GLOVE + "refine.py",
+        "if parted.weight[c] - weight[v] + weight[a] < k:",
+        "if parted.weight[c] - weight[v] + weight[a] < k - 1:",
+        "tests/protect/glove/test_refine.py",
+    ),
+    Mutant(
+        "crowds", "new crowds are made where more is lost", GLOVE + "refine.py",
+        "if then[number] < now[number] and not", "if then[number] > now[number] and not",
+        "tests/protect/glove/test_refine.py",
+    ),
+    Mutant(
+        "crowds", "who left a crowd is still counted in it", GLOVE + "refine.py",
+        "            if who != goes[i]:\n", "            if who != goes[i] or new < 0:\n",
+        "tests/protect/glove/test_refine.py",
+    ),
+    Mutant(
         "verifier", "one person less than k is enough", VERIFY + "guarantees.py",
         "exposed = int(sizes[sizes < k].sum())", "exposed = int(sizes[sizes < k - 1].sum())",
         "tests/evaluate/verify/test_verify.py",
@@ -259,6 +320,8 @@ def tried(mutant: Mutant) -> tuple[Mutant, str]:
     found = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
     if done.returncode == 1 and found:
         return mutant, f"found by {found[0].split(' - ')[0].removeprefix('FAILED ')} {took}"
+    if done.returncode < 0:  # as it writes where it may not
+        return mutant, f"found: the tests end with signal {-done.returncode} {took}"
     return mutant, f"NOT FOUND, pytest ended with {done.returncode} {took}"
 
 

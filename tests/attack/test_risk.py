@@ -99,6 +99,20 @@ class TestRisk:
         assert found == [1 / 3, 1, 1 / 3, 1 / 2, 1, 1 / 2, 1, 1 / 2]
         assert found == expected(rows, "proportion", 3, tolerance=Fraction(1, 2))
 
+    def test_who_is_out_of_proportion_comes_back_when_more_is_known(self):
+        counts = [{0: 1, 1: 1, 2: 1, 3: 1, 4: 1}, {3: 5, 1: 4, 4: 6}, {4: 5, 0: 1, 1: 5, 3: 6}]
+        rows = visits_of(counts)
+        found = risks(as_visits(rows), "proportion", 3, tolerance=0.3)
+        assert found == [1, 1 / 2, 1]
+        assert found == expected(rows, "proportion", 3, tolerance=Fraction(3, 10))
+
+    def test_in_a_sequence_no_visit_follows_itself(self):
+        """Who was twice in a row at a place is not who was there once."""
+        rows = [(0, 0, 0), (0, 0, 0), (1, 0, 0), (1, 0, 0), (1, 1, 0), (2, 0, 0), (2, 1, 0)]
+        found = risks(as_visits(rows), "location_sequence", 3)
+        assert found == [1 / 2, 1, 1 / 2]
+        assert found == expected(rows, "location_sequence", 3)
+
     @given(
         counts=st.lists(
             st.dictionaries(st.integers(0, 5), st.integers(1, 9), min_size=3),

@@ -225,6 +225,18 @@ class TestBoxes:
         assert failed(found) == ["no invention"]
         assert found["no invention"].figures["invented"] == 1
 
+    def test_a_cut_in_time_where_nothing_starts_or_ends(self, tmp_path):
+        # Others have ended before, and one that is longer goes on.
+        seen = [(0, 1, 0, 1, 10, 12), (0, 1, 0, 1, 10, 20)]
+        original = {"a": seen, "b": seen}
+        for moment, ok in ((12, True), (15, False), (20, True)):
+            times = sorted({10, 12, moment, 20})
+            published = {0: [(0, 1, 0, 1, *piece) for piece in pairwise(times)]}
+            folder = tmp_path / str(moment)
+            folder.mkdir()
+            case = Case(folder, original, published, {"a": 0, "b": 0}, settings=made_by("split"))
+            assert look(case)["no invention"].ok is ok
+
 
 class TestLinkage:
     def test_fewer_than_k_is_found(self, tmp_path):
