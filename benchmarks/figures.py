@@ -151,7 +151,6 @@ def release_figures(
     figures: Figures = {
         "people_dropped": lost.people_dropped,
         "people_emptied": lost.people_emptied,
-        "boxes_suppressed": lost.boxes_suppressed,
     }
     deleted = found.samples_deleted
     if data.original and deleted != lost.samples_dropped + lost.samples_suppressed:

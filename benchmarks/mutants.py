@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.mutants`` copies the project for each, changes one place, and runs the tests
 that are to find it, compiled; it prints a line for each and ends with 1 if one is not found.
-``python -m benchmarks.mutants engine 2`` takes those of one part, two at a time.
+``python -m benchmarks.mutants engine 2`` takes those of one part, two at a time; words that stand in
+a fault's description take that one.
 """
 
 import os
@@ -329,7 +330,11 @@ def main() -> None:
     """Try faults, and print what became of each."""
     words = [word for word in sys.argv[1:] if not word.isdigit()]
     together = next((int(word) for word in sys.argv[1:] if word.isdigit()), 1)
-    chosen = [one for one in MUTANTS if not words or one.part in words]
+    chosen = [
+        one
+        for one in MUTANTS
+        if not words or one.part in words or any(word in one.fault for word in words)
+    ]
     missed = 0
     with ThreadPoolExecutor(together) as pool:
         for mutant, result in pool.map(tried, chosen):

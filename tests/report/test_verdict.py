@@ -106,6 +106,28 @@ class TestAnswer:
             light(verdict, "Homes").says == "Cannot be said: the files did not pass verification."
         )
 
+    @pytest.mark.parametrize(
+        ("unwitnessed", "level", "value", "word"),
+        [
+            (0.0, "green", "100%", "Everybody of a crowd was seen"),
+            (0.0004, "green", "99.96%", "somebody was not seen"),
+            (0.05, "green", "95%", "somebody was not seen"),
+            (0.2, "amber", "80%", "somebody was not seen"),
+            (0.34, "red", "66%", "somebody was not seen"),
+        ],
+    )
+    def test_tells_where_somebody_was_not_seen(self, unwitnessed, level, value, word):
+        known = numbers()
+        checks = tuple(
+            replace(check, figures={"share": unwitnessed}) if check.name == "witness" else check
+            for check in known.verification.checks
+        )
+        verdict = judge(replace(known, verification=replace(known.verification, checks=checks)))
+        found = light(verdict, "True of everybody")
+        assert (found.level, found.value) == (level, value)
+        assert word in found.says
+        assert verdict.answer == "yes"  # how useful it is decides nothing
+
     def test_one_of_two_losses_is_called_so(self):
         known = with_sizes(numbers(), dropped_share=0.01)
         assert light(judge(known), "Left out").says.startswith("The share of people who")
@@ -272,4 +294,5 @@ class TestThresholds:
     def test_is_frozen(self):
         with pytest.raises(dataclasses.FrozenInstanceError):
             LIGHTS[0].green = 9
-        assert len(lights_of(numbers())) == len(LIGHTS) - 1  # nothing is known of the unique
+        # Of the unique, and of whom was seen where, nothing is known.
+        assert len(lights_of(numbers())) == len(LIGHTS) - 2

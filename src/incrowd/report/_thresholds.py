@@ -105,14 +105,16 @@ class Threshold:
     def shown(self, value: float) -> str:
         """Return what was found as text, with the digits that it takes to be on its side.
 
-        39.7% is not shown as 40% where amber begins at 40%.
+        39.7% is not shown as 40% where amber begins at 40%, nor nearly all as 100%.
         """
         if self.unit == "people":
             return f"{value:,}"
         if self.direction == "at most" and value < TINY:
             return part_left_out(value)
         digits = 0 if self.direction == "at least" else 1
-        while self.level(round(value, digits + 2)) != self.level(value):
+        while self.level(rounded := round(value, digits + 2)) != self.level(value) or (
+            rounded == 1 != value
+        ):
             digits += 1
         return percent(value, digits)
 
@@ -235,6 +237,21 @@ def _left_out_says(numbers: Numbers, _level: str) -> str:
     return "The larger of two shares: of people, and of samples, that are not in the release."
 
 
+def _seen(numbers: Numbers) -> float | None:
+    witness = numbers.check("witness")
+    share = witness.figures.get("share") if witness else None
+    return None if share is None else 1 - share
+
+
+def _seen_says(numbers: Numbers, _level: str) -> str:
+    if _seen(numbers) == 1:
+        return "Everybody of a crowd was seen in the place and time of each of its samples."
+    return (
+        "The share of published samples in whose place and time everybody of the crowd was seen. "
+        "The others state a time at which somebody was not seen there."
+    )
+
+
 def _within_2_km(numbers: Numbers) -> float | None:
     return numbers.accuracy.within_2_km if numbers.accuracy else None
 
@@ -298,6 +315,19 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
         measures="people or samples, whichever is more",
         value=_left_out,
         says=_left_out_says,
+    ),
+    Threshold(
+        light="True of everybody",
+        group="use",
+        green=0.95,
+        amber=0.7,
+        direction="at least",
+        unit="share",
+        source=OURS,
+        measures="published samples in whose place and time everybody of the crowd was seen",
+        value=_seen,
+        says=_seen_says,
+        if_missing=None,
     ),
     Threshold(
         light="Detail in space",

@@ -59,8 +59,9 @@ class Losses(Mapping[str, int]):
     samples_suppressed
         Samples of other people that lie in none of the boxes that are published for them.
     boxes_suppressed
-        Boxes that exceeded the thresholds when they were made; or, where single samples are
-        suppressed, those (of people or of crowds) that were left out of a merge.
+        Of two-stage merging: boxes that exceeded the thresholds when they were made; or, where
+        single samples are suppressed, those (of people or of crowds) that were left out of a merge.
+        None, and not in the mapping, of optimal merging, which makes no box that is too large.
     """
 
     people_dropped: int
@@ -68,21 +69,21 @@ class Losses(Mapping[str, int]):
     people_emptied: int
     samples_dropped: int
     samples_suppressed: int
-    boxes_suppressed: int
+    boxes_suppressed: int | None
 
     def __getitem__(self, name: str) -> int:
-        if name not in COUNTS:
+        if name not in self._counted():
             raise KeyError(name)
         return int(getattr(self, name))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(COUNTS)
+        return iter(self._counted())
 
     def __len__(self) -> int:
-        return len(COUNTS)
+        return len(self._counted())
 
-
-COUNTS = tuple(each.name for each in fields(Losses))
+    def _counted(self) -> list[str]:
+        return [each.name for each in fields(self) if getattr(self, each.name) is not None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -233,7 +234,7 @@ def release_of(
         people_emptied=int(data.crowd[dropped & emptied].sum()),
         samples_dropped=int(data.lengths()[dropped].sum()),
         samples_suppressed=int(_uncovered(data.columns, data.offsets, place, columns, offsets)),
-        boxes_suppressed=int(run.log.counts[3]),
+        boxes_suppressed=int(run.log.counts[3]) if boxed is None else None,
     )
     assigned = pl.Series("trajectory", place.astype(np.int32))
     assignment = pl.DataFrame([data.people.alias("user"), assigned]).with_columns(
