@@ -2,8 +2,8 @@
 
 ``python -m benchmarks.mutants`` copies the project for each, changes one place, and runs the tests
 that are to find it, compiled; it prints a line for each and ends with 1 if one is not found.
-``python -m benchmarks.mutants engine 2`` takes those of one part, two at a time; words that stand in
-a fault's description take that one.
+``python -m benchmarks.mutants engine 2`` takes those of one part, two at a time; words that stand
+in a fault's description take that one.
 """
 
 import os

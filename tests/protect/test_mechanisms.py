@@ -564,6 +564,9 @@ class TestGlove:
 
     def test_gives_advice_before_work_begins(self):
         assert Glove(max_metres=1000, max_minutes=5).advice(self.PEOPLE) == ()
+        assert Glove(suppress_price=0.5).advice(self.PEOPLE) == ()
+        (slow,) = Glove(k=3, suppress_at_most=0.05).advice(self.PEOPLE)
+        assert slow.startswith("suppress_at_most without max_minutes takes long")
         large, rounded = Glove(k=2000, max_metres=1050).advice(self.PEOPLE)
         assert large.startswith("k = 2,000 is large")
         assert rounded == "max_metres is rounded down to 1000 m (10 cells of the grid)"

@@ -225,9 +225,15 @@ class Glove(Mechanism):
         return explanation_of(self.settings)
 
     def advice(self, data: "Trajectories") -> tuple[str, ...]:
-        """Return how thresholds are rounded to the grid, and that a large k costs much."""
+        """Return how thresholds are rounded to the grid, and what costs or takes much."""
         large = f"k = {self.k:,} is large; expect wide and long samples, and few crowds"
         notes = [large] if self.k > MANY else []
+        price = "suppress_price" if self.suppress_at_most is None else "suppress_at_most"
+        if getattr(self, price) is not None and self.max_minutes is None and self.k > PAIR:
+            notes.append(
+                f"{price} without max_minutes takes long for k above {PAIR} and many people, "
+                "because boxes of several days are tried; max_minutes=1440 leaves these out"
+            )
         for name in ("max_metres", "max_minutes"):
             value = getattr(self, name)
             notes += [] if value is None else [in_units(name, value, data.frame)[1]]

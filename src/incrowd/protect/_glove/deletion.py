@@ -122,7 +122,7 @@ def choose(  # noqa: C901, PLR0912, PLR0915
     began = np.full(size, -1, np.int64)
     where = np.empty((4, size), np.int32)
     seen, away = np.full(members, -1, np.int64), np.empty(members, np.int64)
-    places, search = _places(samples, members), ZERO
+    places = _places(samples, members)
     # A box longer than the threshold of equation (3) gains no more than this for each sample; so
     # one that starts at a or before gains, with all before it, no more than ``ahead[a + 1]`` and
     # this for all samples up to its end.
@@ -139,7 +139,7 @@ def choose(  # noqa: C901, PLR0912, PLR0915
             more = max(0, gain[over[known]]) - most_each * before[first[known]]
             ahead[known + 1] = max(ahead[known], more)
             known += 1
-        latest, weight, lasts = least_of(seen), ZERO, ZERO
+        latest, weight, lasts, there = least_of(seen), ZERO, ZERO, ZERO
         for m in range(members):
             away[m] = NEVER
         for a in range(after - 1, -1, -1):
@@ -158,6 +158,7 @@ def choose(  # noqa: C901, PLR0912, PLR0915
             for s in range(first[a], first[a + 1]):
                 if samples.t1[s] > end[e]:
                     continue
+                there = _add(samples, s, a, e, end[e], there, places)
                 if samples.t1[s] == end[e]:
                     places.lasts[lasts] = s
                     lasts += 1
@@ -179,11 +180,9 @@ def choose(  # noqa: C901, PLR0912, PLR0915
             most = weight * each if each >= 0 else -1
             if scale.stop and (already + most < gain[e] or (samples.alike and _far(away))):
                 continue
-            search += 1
             _best_place(
-                samples, first[a], first[after], end[e], members, price, gain[e] - already,
-                search, scale, limits, places,
-            )  # fmt: skip
+                samples, there, a, length, members, price, gain[e] - already, scale, limits, places
+            )
             if not places.best[HELD]:
                 continue
             boxes = number[over[a]] + 1 if gain[over[a]] >= 0 else 1
@@ -253,9 +252,12 @@ class Places(NamedTuple):
         One of the samples at each place.
     lasts
         The samples that end with the box.
-    weight, flags, when
-        Of the samples between the start and the end of a box: how much they weigh, and whether one
-        starts or ends with it; and for which search that is.
+    between, weight, start, ends, when
+        The places of the samples between the start and the end of a box: how much these weigh, the
+        last start that was added of each, and whether one ends with the box; and for which end that
+        is.
+    flags
+        Whether a sample at a place starts or ends with the box.
     inside, by_top, lefts, rights, within
         The places that are looked at, from south to north by both edges; their edges in x; and
         which of them lie between two of these.
@@ -268,9 +270,12 @@ class Places(NamedTuple):
     of: Ints
     sample: Ints
     lasts: Ints
+    between: Ints
     weight: Ints
-    flags: Ints
+    start: Ints
+    ends: Ints
     when: Ints
+    flags: Ints
     inside: Ints
     by_top: Ints
     lefts: Sides
@@ -306,9 +311,12 @@ def _places(samples: Samples, members: int) -> Places:
         of,
         sample,
         np.empty(size, np.int64),
+        np.empty(number, np.int64),
+        np.zeros(number, np.int64),
         np.zeros(number, np.int64),
         np.zeros(number, np.int64),
         np.full(number, -1, np.int64),
+        np.zeros(number, np.int64),
         np.empty(number, np.int64),
         np.empty(number, np.int64),
         np.empty(number, np.int32),
@@ -335,25 +343,32 @@ def _same_place(samples: Samples, s: int, other: int) -> bool:
 
 
 @kernel_nogc
-def _collect(samples: Samples, begin: int, stop: int, end: int, search: int, places: Places) -> int:
-    """Collect the places of samples from `begin` to `stop` that are over by `end`; count them."""
-    number, start = ZERO, samples.t0[begin]
-    for s in range(begin, stop):
-        if samples.t1[s] > end:
-            continue
-        p = places.of[s]
-        if places.when[p] != search:
-            places.when[p], places.weight[p], places.flags[p] = search, 0, 0
-            places.inside[number] = p
-            number += 1
-        places.weight[p] += samples.weight[s]
-        places.flags[p] |= START if samples.t0[s] == start else 0
-        places.flags[p] |= END if samples.t1[s] == end else 0
-    return int(number)
+def _add(
+    samples: Samples, s: int, start: int, end: int, moment: int, number: int, places: Places
+) -> int:
+    """Add a sample to what lies between a start and an end; count the places that this makes.
+
+    For each end, starts come from the last back; so the places of one are those of the next one,
+    and some more. They stand in order.
+    """
+    p = places.of[s]
+    if places.when[p] != end:
+        places.when[p], places.weight[p], places.ends[p] = end, 0, 0
+        at = number
+        while at > 0 and places.between[at - 1] > p:
+            places.between[at] = places.between[at - 1]
+            at -= 1
+        places.between[at] = p
+        number += 1
+    places.weight[p] += samples.weight[s]
+    places.start[p] = start
+    if samples.t1[s] == moment:
+        places.ends[p] = END
+    return number
 
 
 @kernel_nogc
-def _inner_edges(samples: Samples, members: int, number: int, places: Places) -> bool:
+def _inner_edges(samples: Samples, members: int, number: int, start: int, places: Places) -> bool:
     """Find how far a box reaches at least; False if it cannot hold all that it must.
 
     It must hold one of each member's samples, one of those that start with the box and one of
@@ -365,12 +380,12 @@ def _inner_edges(samples: Samples, members: int, number: int, places: Places) ->
         edges[0, g], edges[2, g] = -FAR, -FAR
         edges[1, g], edges[3, g] = FAR, FAR
     for i in range(number):
-        p = places.inside[i]
+        p = places.between[i]
         s = places.sample[p]
         member: Any = np.int64(samples.member[s])
         for g in (member, members, members + 1):
-            if (g == members and not places.flags[p] & START) or (
-                g == members + 1 and not places.flags[p] & END
+            if (g == members and places.start[p] != start) or (
+                g == members + 1 and not places.ends[p]
             ):
                 continue
             places.seen[g] = 1
@@ -394,24 +409,23 @@ def _inner_edges(samples: Samples, members: int, number: int, places: Places) ->
 
 @kernel_nogc
 def _best_place(  # noqa: C901, PLR0912
-    samples: Samples, begin: int, stop: int, end: int, members: int, price: int, need: int,
-    search: int, scale: Scale, limits: Limits, places: Places,
+    samples: Samples, there: int, start: int, length: int, members: int, price: int, need: int,
+    scale: Scale, limits: Limits, places: Places,
 ) -> None:  # fmt: skip
-    """Find the place of the box from the start of sample `begin` to `end` that gains most.
+    """Find the place of a box between a start and an end that gains most.
 
-    Samples from `begin` to `stop` are looked at. The box must hold one that starts with it and one
-    that ends with it, and a sample of every member, and touch samples on all sides.
+    As many of `places.between` as are there are looked at. The box must hold one that starts with
+    it and one that ends with it, and a sample of every member, and touch samples on all sides.
     `places.found` gets it, `places.best` what it gains, holds and loses; it holds nothing if none
     gains as much as is needed.
     """
-    best, inner, length = places.best, places.inner, end - samples.t0[begin]
+    best, inner = places.best, places.inner
     best[GAIN], best[HELD], best[LOST] = need, 0, 0
-    number = _collect(samples, begin, stop, end, search, places)
-    if not _inner_edges(samples, members, number, places):
+    if not _inner_edges(samples, members, there, start, places):
         return
-    kept, weight = ZERO, ZERO
-    for i in range(number):
-        p = places.inside[i]
+    number, weight = ZERO, ZERO
+    for i in range(there):
+        p = places.between[i]
         s = places.sample[p]
         if (
             inner[1] - samples.x0[s] <= limits.max_space
@@ -419,17 +433,17 @@ def _best_place(  # noqa: C901, PLR0912
             and inner[3] - samples.y0[s] <= limits.max_space
             and samples.y1[s] - inner[2] <= limits.max_space
         ):
-            places.inside[kept] = p
+            places.inside[number] = p
             weight += places.weight[p]
-            kept += 1
-    number = kept
+            number += 1
     wide, high = max(1, inner[1] - inner[0]), max(1, inner[3] - inner[2])
     if not _may_gain(weight, wide + high, length, price, samples, scale, best):
         return
-    _sort(places.inside, number)
     for i in range(number):
-        s = places.sample[places.inside[i]]
-        places.by_top[i] = places.inside[i]
+        p = places.inside[i]
+        s = places.sample[p]
+        places.flags[p] = places.ends[p] | (START if places.start[p] == start else 0)
+        places.by_top[i] = p
         places.lefts[i], places.rights[i] = samples.x0[s], samples.x1[s]
     _sort_by_top(samples, places, number)
     lefts, rights = _distinct(places.lefts, number), _distinct(places.rights, number)
@@ -551,17 +565,6 @@ def _may_gain(
     if each < 0:
         return bool(best[GAIN] < 0)
     return bool(weight * each > best[GAIN] or (weight * each == best[GAIN] and not best[HELD]))
-
-
-@kernel_nogc
-def _sort(values: Ints, number: int) -> None:
-    """Sort numbers, of which few are out of place."""
-    for i in range(1, number):
-        value, j = values[i], i
-        while j > 0 and values[j - 1] > value:
-            values[j] = values[j - 1]
-            j -= 1
-        values[j] = value
 
 
 @kernel_nogc
