@@ -149,7 +149,7 @@ class TestWords:
         assert told == json.loads(made.json())
         assert opened.text("#headline") == verdict.headline
         lights = opened.page.locator(".lights > li")
-        assert lights.count() == len(verdict.lights) == 8
+        assert lights.count() == len(verdict.lights) == 9
         for shown, light in zip(lights.all_inner_texts(), verdict.lights, strict=True):
             for text in (light.about, light.word, light.value, light.says, light.thresholds):
                 assert text in " ".join(shown.split())
