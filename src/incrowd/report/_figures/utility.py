@@ -179,40 +179,63 @@ def _ratio(persons: Persons, name: str) -> Chart | None:
         return None
     axis = f"{axis} in the original"
     unit = " ".join(of.unit.replace("km2", "km²").split())  # Vega cannot parse all line ends
+    # A logarithm has no 0: what has vanished stands on the lower edge, with a sign of its own.
+    found = [getattr(row, name) for row in of.bins for name in QUARTILES]
+    edge = min([1.0, *(ratio for ratio in found if ratio > 0)]) / 2
     rows: list[dict[str, Any]] = [
-        asdict(row) | {"at": (row.low * row.high) ** 0.5} for row in of.bins
+        asdict(row)
+        | {"at": (row.low * row.high) ** 0.5, "ratio": row.median}
+        | {name: max(edge, getattr(row, name)) for name in QUARTILES}
+        for row in of.bins
     ]
-    base = alt.Chart(values(rows)).encode(
-        x=alt.X("at:Q", scale=alt.Scale(type="log"), title=f"{axis}, {unit}",
-                axis=alt.Axis(format="~g", tickCount=6)),
+    gone = [row for row in rows if row["ratio"] == 0]
+    x = alt.X("at:Q", scale=alt.Scale(type="log"), title=f"{axis}, {unit}",
+              axis=alt.Axis(format="~g", tickCount=6))  # fmt: skip
+    ratio = alt.Scale(type="log", domain=[edge, max([1.0, *found])], nice=False)
+    band = (
+        alt.Chart(values(rows))
+        .mark_rule(color=AFTER, strokeWidth=4, opacity=0.35)
+        .encode(
+            x=x,
+            y=alt.Y("quarter:Q", scale=ratio, title="release over original",
+                    axis=alt.Axis(format="~g", tickCount=5)),
+            y2="three_quarters:Q",
+        )
     )  # fmt: skip
-    ratio = alt.Scale(type="log")
-    band = base.mark_rule(color=AFTER, strokeWidth=4, opacity=0.35).encode(
-        y=alt.Y("quarter:Q", scale=ratio, title="release over original",
-                axis=alt.Axis(format="~g", tickCount=5)),
-        y2="three_quarters:Q",
-    )  # fmt: skip
-    point = base.mark_point(color=AFTER, filled=True, size=70, opacity=1).encode(
-        y=alt.Y("median:Q", scale=ratio),
-        tooltip=[alt.Tooltip("at:Q", title=unit, format=".3g"),
-                 alt.Tooltip("median:Q", title="median ratio", format=".2f"),
-                 alt.Tooltip("people:Q", format=",")],
-    )  # fmt: skip
+    tooltip = [alt.Tooltip("at:Q", title=unit, format=".3g"),
+               alt.Tooltip("ratio:Q", title="median ratio", format=".2f"),
+               alt.Tooltip("people:Q", format=",")]  # fmt: skip
+    point = (
+        alt.Chart(values([row for row in rows if row["ratio"] > 0]))
+        .mark_point(color=AFTER, filled=True, size=70, opacity=1)
+        .encode(x=x, y=alt.Y("median:Q", scale=ratio), tooltip=tooltip)
+    )
+    vanished = (
+        alt.Chart(values(gone))
+        .mark_point(color=BEFORE, shape="triangle-down", size=90, strokeWidth=2, opacity=1)
+        .encode(x=x, y=alt.Y("median:Q", scale=ratio), tooltip=tooltip)
+    )
     unchanged = (
         alt.Chart(values([{"one": 1}]))
         .mark_rule(color="var(--soft)", strokeDash=[4, 4])
         .encode(y=alt.Y("one:Q", scale=ratio))
     )
+    drawn = alt.layer(unchanged, band, *(each for each in (point, vanished) if each.data.values))
     says = (
         "1 means unchanged; dots are medians, bars reach from Q1 to Q3. For "
         f"{percent(of.twofold, 0)} of people it is between half and twice the true value."
     )
+    if gone:
+        says += (
+            " A triangle on the lower edge is a median of 0: of half of these people or more "
+            "nothing of it is left."
+        )
     table = tuple(
         (f"{row.low:.3g} to {row.high:.3g}", f"{row.people:,}",
          *(f"{getattr(row, name):.2f}" for name in QUARTILES)) for row in of.bins
     )  # fmt: skip
     return one(
-        f"ratio-{name}", "left", title, says, finish(alt.layer(unchanged, band, point), height=220),
+        f"ratio-{name}", "left", title, says, finish(drawn, height=220),
         (f"{axis}, {unit}", "people", *(QUANTILES[name] for name in QUARTILES)), table,
     )  # fmt: skip
 
