@@ -94,6 +94,19 @@ def sample_errors(before, after, became):
     return space, time, deleted
 
 
+def samples_up_to(before, after, became, metres, minutes, cell, slot):
+    """The share of all samples that lie in a box as fine as both thresholds."""
+    count = total = 0
+    for boxes, where in zip(before, became, strict=True):
+        for sample in boxes:
+            box = None if where < 0 else holder_of(sample, after[where])
+            total += 1
+            if box is not None:
+                space, time = box_sizes(box)
+                count += space * cell <= metres and time * (slot / 60) <= minutes
+    return count / total
+
+
 def members_of(crowd, became, before):
     """All samples of the people of a crowd."""
     return [

@@ -253,14 +253,27 @@ class Precision:
     compared: Accuracy | None = None
 
     @property
+    def of_samples(self) -> bool:
+        """Whether it is known of the original's samples, and not of published rows only."""
+        return self.compared is not None and self.compared.samples_coarse is not None
+
+    @property
     def within_2_km(self) -> float:
-        """The share of rows up to 2 km."""
-        return self.space.up_to(COARSE[0])
+        """The share of original samples in a box of up to 2 km; of rows, where that is unknown."""
+        known = self.compared.samples_2km if self.compared else None
+        return self.space.up_to(COARSE[0]) if known is None else known
 
     @property
     def within_2_hours(self) -> float:
-        """The share of rows up to 2 h."""
-        return self.time.up_to(COARSE[1])
+        """The share of original samples in a box of up to 2 h; of rows, where that is unknown."""
+        known = self.compared.samples_2h if self.compared else None
+        return self.time.up_to(COARSE[1]) if known is None else known
+
+    @property
+    def within_both(self) -> float:
+        """The share of original samples in a box of up to 2 km and 2 h; of rows likewise."""
+        known = self.compared.samples_coarse if self.compared else None
+        return self.coarse if known is None else known
 
     @property
     def deleted(self) -> float | None:

@@ -35,7 +35,7 @@ WORDS = {GREEN: "good", AMBER: "caution", RED: "bad", GREY: "not known"}
 TINY = 0.001
 OURS = "our choice"
 CODE = "the Italian code of conduct that the paper of 2021 quotes asks for 3"
-TOLERABLE = "the paper of 2021 calls 70% tolerable"
+TOLERABLE = "the paper of 2021 calls 70% of published samples tolerable"
 FINDS = "the paper of 2021 finds 70%"
 
 
@@ -260,6 +260,21 @@ def _within_2_hours(numbers: Numbers) -> float | None:
     return numbers.accuracy.within_2_hours if numbers.accuracy else None
 
 
+def _detail_says(limit: str) -> Callable[[Numbers, str], str]:
+    def says(numbers: Numbers, _level: str) -> str:
+        if numbers.accuracy is None or not numbers.accuracy.of_samples:
+            return (
+                f"The share of published samples that are precise to {limit} or better. How many "
+                "of the original's are is not known without the private record."
+            )
+        return (
+            f"The share of the original's samples that lie in a published one of {limit} or less. "
+            "What is left out does not."
+        )
+
+    return says
+
+
 def _within_1_km(numbers: Numbers, place: Literal["home", "work"]) -> float | None:
     persons = numbers.utility.persons if numbers.utility else None
     if persons is None:
@@ -337,9 +352,9 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
         direction="at least",
         unit="share",
         source=TOLERABLE,
-        measures="published samples within 2 km",
+        measures="samples of the original that lie in a published one of up to 2 km",
         value=_within_2_km,
-        says=_always("The share of published samples that are precise to 2 km or better."),
+        says=_detail_says("2 km"),
     ),
     Threshold(
         light="Detail in time",
@@ -349,9 +364,9 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
         direction="at least",
         unit="share",
         source=TOLERABLE,
-        measures="published samples within 2 hours",
+        measures="samples of the original that lie in a published one of up to 2 hours",
         value=_within_2_hours,
-        says=_always("The share of published samples that are precise to 2 hours or better."),
+        says=_detail_says("2 hours"),
     ),
     Threshold(
         light="Homes",

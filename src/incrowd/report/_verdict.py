@@ -80,9 +80,12 @@ def _loss(numbers: Numbers) -> str:
     parts: list[str] = []
     precise, dropped = numbers.accuracy, numbers.sizes.dropped_share
     if precise is not None:
+        near, soon = percent(precise.within_2_km, 0), percent(precise.within_2_hours, 0)
         parts.append(
-            f"{percent(precise.within_2_km, 0)} of the published samples are within 2 km and "
-            f"{percent(precise.within_2_hours, 0)} within 2 hours"
+            f"{near} of the original samples lie in a published one of up to 2 km, {soon} in one "
+            "of up to 2 hours"
+            if precise.of_samples
+            else f"{near} of the published samples are within 2 km and {soon} within 2 hours"
         )
         if precise.deleted is not None:
             parts.append(f"{part_left_out(precise.deleted)} of the original samples are left out")
@@ -110,7 +113,7 @@ def _three(numbers: Numbers) -> tuple[Mapping[str, str], ...]:
         {"value": "?", "what": "what is left cannot be said"}
         if numbers.accuracy is None
         else {
-            "value": percent(numbers.accuracy.coarse, 0),
+            "value": percent(numbers.accuracy.within_both, 0),
             "what": "of samples are still precise to 2 km and 2 hours",
         },
     )

@@ -1,6 +1,7 @@
 """The accuracy of a release, against the slow oracle and by hand."""
 
 import json
+import math
 import warnings
 from dataclasses import astuple
 
@@ -89,6 +90,12 @@ def compare(pair):
     assert found.samples_deleted == deleted
     assert plain(found.position_error) == naive.spread_of(space, cell / 2, (0, *SPACE))
     assert plain(found.time_error) == naive.spread_of(time, slot / 120, (0, *TIME))
+    for share, limits in (
+        (found.samples_2km, (2000, math.inf)),
+        (found.samples_2h, (math.inf, 120)),
+        (found.samples_coarse, (2000, 120)),
+    ):
+        assert share == naive.samples_up_to(before, after, became, *limits, cell, slot)
     people = before, after, crowd, became
     assert found.rows_created == naive.count_rows(naive.is_created, *people)
     assert found.rows_unseen == naive.count_rows(naive.is_unseen, *people)

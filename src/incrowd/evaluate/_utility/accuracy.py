@@ -111,6 +111,10 @@ class Accuracy:
         Samples of the original that no box holds.
     position_error, time_error
         Of the other samples, in metres and in minutes.
+    samples_2km, samples_2h, samples_coarse
+        The share of all samples of the original that lie in a box of up to 2 km, of up to 2 h, and
+        of up to both; what is deleted does not. A row may be a small piece in which few samples
+        lie: this tells what became of the samples themselves.
     """
 
     people: int
@@ -130,6 +134,9 @@ class Accuracy:
     samples_deleted: int | None
     position_error: Distribution | None
     time_error: Distribution | None
+    samples_2km: float | None = None
+    samples_2h: float | None = None
+    samples_coarse: float | None = None
 
     @property
     def deleted(self) -> float | None:
@@ -150,6 +157,9 @@ class Accuracy:
             "created": self.rows_created,
             "unseen": self.rows_unseen,
             "deleted": self.deleted,
+            "samples_2km": self.samples_2km,
+            "samples_2h": self.samples_2h,
+            "samples_coarse": self.samples_coarse,
         }
         for name, of, short in (("space", self.space, "100m"), ("time", self.time, "30min")):
             if of is not None:
@@ -228,25 +238,31 @@ def errors_in(pair: BeforeAfter, became: Ints, threads: int) -> dict[str, Any]:
     """Find the samples that are held, and how far off."""
     before, after = pair.before, pair.after
     reach = latest_ends(after.t1, after.offsets)
+    units = after.frame.cell, after.frame.slot / 60
+    limits = np.array([_units(*pair) for pair in zip(COARSE, units, strict=True)], np.int64)
 
-    def work(part: tuple[int, int]) -> tuple[int, Tally, Tally]:
+    def work(part: tuple[int, int]) -> tuple[Ints, int, Tally, Tally]:
         most = int(before.offsets[part[1]] - before.offsets[part[0]])
         squares, late = np.empty(most), np.empty(most, np.int64)
+        within = np.zeros(3, np.int64)
         held = coverage_errors(
             *part, before.columns, before.offsets, became, after.columns, after.offsets, reach,
-            squares, late,
+            squares, late, limits, within,
         )  # fmt: skip
-        return held, Tally.of(squares[:held]), Tally.of(late[:held])
+        return within, held, Tally.of(squares[:held]), Tally.of(late[:held])
 
     found = list(on_threads(threads, work, blocks_of(before.offsets)))
-    squares = Tally.together(part for _, part, _ in found)
+    squares = Tally.together(part for *_, part, _ in found)
     away = Tally(np.sqrt(squares.values), squares.counts)
     late = Tally.together(part for *_, part in found)
     frame = before.frame
     return {
-        "samples_deleted": before.samples - sum(held for held, *_ in found),
+        "samples_deleted": before.samples - sum(held for _, held, *_ in found),
         "position_error": Distribution.of(away, frame.cell / 2, (0, *SPACE)),
         "time_error": Distribution.of(late, frame.slot / 120, (0, *TIME)),
+    } | {
+        name: int(sum(within[i] for within, *_ in found)) / before.samples
+        for i, name in enumerate(("samples_2km", "samples_2h", "samples_coarse"))
     }
 
 
