@@ -148,6 +148,9 @@ class TestWords:
         assert verdict == made.verdict
         assert told == json.loads(made.json())
         assert opened.text("#headline") == verdict.headline
+        assert opened.text("#use") == verdict.use
+        use = opened.page.locator(".verdict.use").get_attribute("class")
+        assert use == f"verdict use {verdict.use_level}"
         lights = opened.page.locator(".lights > li")
         assert lights.count() == len(verdict.lights) == 9
         for shown, light in zip(lights.all_inner_texts(), verdict.lights, strict=True):
@@ -157,7 +160,7 @@ class TestWords:
             " ".join(text.split()) for text in opened.page.locator(".three > li").all_inner_texts()
         ]
         assert three == [f"{each['value']} {each['what']}" for each in verdict.three]
-        assert verdict.loss in opened.text(".verdict")
+        assert verdict.loss in opened.text(".verdict.use")
 
     def test_levels_are_seen(self, opened, told):
         classes = opened.page.evaluate(
@@ -191,7 +194,7 @@ class TestWords:
             space.mean(), (space & time).mean().alias("both"), time.mean().alias("t")
         )
         in_space, both, in_time = shares.row(0)
-        loss = opened.text(".verdict")
+        loss = opened.text(".verdict.use")
         said = f"{in_space:.0%} of the original samples lie in a published one of up to 2 km, "
         assert said + f"{in_time:.0%} in one of up to 2 hours" in loss
         records = rows.group_by("person").agg(pl.struct(pl.exclude("person")).alias("all"))

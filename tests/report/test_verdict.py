@@ -128,6 +128,24 @@ class TestAnswer:
         assert word in found.says
         assert verdict.answer == "yes"  # how useful it is decides nothing
 
+    def test_is_useful_by_its_worst_light(self):
+        """A release may be private and of no use: the one does not hide the other."""
+        assert judge(numbers()).use_level == "grey"
+        assert "cannot be said without the original" in judge(numbers()).use
+        good = replace(with_sizes(numbers(), dropped_share=0.0), utility=within(0.9, 0.9))
+        good = replace(good, accuracy=sharp(0.9, 0.9))
+        verdict = judge(good)
+        assert (verdict.answer, verdict.use_level) == ("yes", "green")
+        assert verdict.use == "It keeps most of its use: all that was measured is good."
+        verdict = judge(replace(good, utility=within(0.14, 0.5), accuracy=sharp(0.9, 0.05)))
+        assert (verdict.answer, verdict.use_level) == ("yes", "red")
+        assert verdict.use == "It has lost much of its use: detail in time 5%, homes 14%."
+        verdict = judge(replace(good, utility=within(0.9, 0.5)))
+        assert (verdict.use_level, verdict.use) == (
+            "amber",
+            "It has lost some of its use: workplaces 50%.",
+        )
+
     def test_one_of_two_losses_is_called_so(self):
         known = with_sizes(numbers(), dropped_share=0.01)
         assert light(judge(known), "Left out").says.startswith("The share of people who")

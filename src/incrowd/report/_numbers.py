@@ -370,8 +370,10 @@ class Verdict:
         "yes", "conditions" or "no".
     headline
         The answer in one sentence.
-    threat, loss
-        Against which threat it protects; what was lost.
+    threat
+        Against which threat it protects.
+    use, use_level, loss
+        How useful it still is, in one sentence and as a level; and what was lost.
     because
         Why it is not a plain yes.
     lights
@@ -383,6 +385,8 @@ class Verdict:
     answer: str
     headline: str
     threat: str
+    use: str
+    use_level: str
     loss: str
     because: tuple[str, ...]
     lights: tuple[Light, ...]

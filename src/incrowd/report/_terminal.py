@@ -18,9 +18,11 @@ SIGNS = {"green": "+", "amber": "!", "red": "X", "grey": "?"}
 def lines(verdict: Verdict) -> list[str]:
     """Give verdict, the three numbers and the lights, in lines."""
     found = textwrap.wrap(verdict.headline, WIDTH)
-    found += ["", *textwrap.wrap(verdict.threat, WIDTH), *textwrap.wrap(verdict.loss, WIDTH)]
+    found += textwrap.wrap(verdict.use, WIDTH)
+    found += ["", *textwrap.wrap(verdict.threat, WIDTH)]
     for reason in verdict.because:
         found += textwrap.wrap(reason, WIDTH, initial_indent="- ", subsequent_indent="  ")
+    found += textwrap.wrap(verdict.loss, WIDTH)
     found.append("")
     found += [f"{each['value']:>12}  {each['what']}" for each in verdict.three]
     for group, title in (("privacy", "Is it private?"), ("use", "Is it still useful?")):

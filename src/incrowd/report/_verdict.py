@@ -1,4 +1,4 @@
-"""The verdict: may this be shared, against which threat, at what loss.
+"""Two verdicts: is it private, and against which threat; is it useful, and at what loss.
 
 Nothing is judged that was not verified on the written files. The lights, and the thresholds that
 stand on the page under each of them, come from the registry in `_thresholds`.
@@ -8,7 +8,15 @@ from collections.abc import Mapping
 
 from incrowd._format import percent
 from incrowd.report._numbers import Exposure, Light, Numbers, Verdict
-from incrowd.report._thresholds import GREEN, RED, lights_of, part_left_out, reason_missing
+from incrowd.report._thresholds import (
+    AMBER,
+    GREEN,
+    GREY,
+    RED,
+    lights_of,
+    part_left_out,
+    reason_missing,
+)
 
 __all__ = [
     "judge",
@@ -23,10 +31,13 @@ def judge(numbers: Numbers) -> Verdict:
     """Judge a release by the numbers that were gathered of it."""
     lights = lights_of(numbers)
     answer, headline = _answer(numbers, lights)
+    level, use = _use(numbers, lights)
     return Verdict(
         answer=answer,
         headline=headline,
         threat=_threat(numbers, answer),
+        use=use,
+        use_level=level,
         loss=_loss(numbers),
         because=tuple(_because(numbers, lights, answer)),
         lights=lights,
@@ -52,6 +63,22 @@ def _answer(numbers: Numbers, lights: tuple[Light, ...]) -> tuple[str, str]:
         f"This release may be shared with conditions: everybody in it is in a crowd of {k} "
         "or more, and the points below need your decision."
     )
+
+
+def _use(numbers: Numbers, lights: tuple[Light, ...]) -> tuple[str, str]:
+    """Say how useful the release still is: its worst light of use, and which these are."""
+    found = {
+        level: [light for light in lights if light.group == "use" and light.level == level]
+        for level in (RED, AMBER, GREEN)
+    }
+    for level, much in ((RED, "much"), (AMBER, "some")):
+        if found[level]:
+            which = ", ".join(f"{each.about.lower()} {each.value}" for each in found[level])
+            return level, f"It has lost {much} of its use: {which}."
+    if found[GREEN]:
+        return GREEN, "It keeps most of its use: all that was measured is good."
+    missing = reason_missing(numbers, "the original and the private record")
+    return GREY, f"How useful it is cannot be said{missing}."
 
 
 def _because(numbers: Numbers, lights: tuple[Light, ...], answer: str) -> list[str]:
