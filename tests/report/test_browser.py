@@ -13,6 +13,7 @@ import incrowd
 from incrowd.data._manifest import read_release
 from incrowd.evaluate._publish import publish
 from incrowd.report._page import SECTIONS, page
+from incrowd.report._thresholds import LIGHTS
 from incrowd.report._verdict import judge
 from report.browsing import browsing, opening
 from strategies import in_deep, only_deep
@@ -152,7 +153,7 @@ class TestWords:
         use = opened.page.locator(".verdict.use").get_attribute("class")
         assert use == f"verdict use {verdict.use_level}"
         lights = opened.page.locator(".lights > li")
-        assert lights.count() == len(verdict.lights) == 9
+        assert lights.count() == len(verdict.lights) == len(LIGHTS)
         for shown, light in zip(lights.all_inner_texts(), verdict.lights, strict=True):
             for text in (light.about, light.word, light.value, light.says, light.thresholds):
                 assert text in " ".join(shown.split())

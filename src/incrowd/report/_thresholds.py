@@ -282,6 +282,25 @@ def _within_1_km(numbers: Numbers, place: Literal["home", "work"]) -> float | No
     return (persons.home if place == "home" else persons.work).within.get(1)
 
 
+def _in_place(numbers: Numbers, what: Literal["flows", "population"]) -> float | None:
+    """Return the share of trips, or of people's hours, that are where they were."""
+    if numbers.utility is None:
+        return None
+    change = getattr(numbers.utility.together, what)
+    return 1 - change.moved if change.before and change.after else None
+
+
+def _in_place_says(what: str, where: str) -> Callable[[Numbers, str], str]:
+    def says(numbers: Numbers, _level: str) -> str:
+        side = numbers.utility.together.grid_km if numbers.utility else 0
+        return (
+            f"The share of {what} that are where they were, on squares of {side:g} km. The others "
+            f"would have to be moved to {where} to be spread as in the original."
+        )
+
+    return says
+
+
 def _always(text: str) -> Callable[[Numbers, str], str]:
     return lambda _numbers, _level: text
 
@@ -391,5 +410,29 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
         measures="people whose workplace is found within 1 km of the true one",
         value=lambda numbers: _within_1_km(numbers, "work"),
         says=_always("The share of people whose workplace the release gives to within 1 km."),
+    ),
+    Threshold(
+        light="Trips",
+        group="use",
+        green=0.7,
+        amber=0.4,
+        direction="at least",
+        unit="share",
+        source=OURS,
+        measures="trips between the same squares of the map as in the original",
+        value=lambda numbers: _in_place(numbers, "flows"),
+        says=_in_place_says("trips", "another pair of squares"),
+    ),
+    Threshold(
+        light="People by hour",
+        group="use",
+        green=0.7,
+        amber=0.4,
+        direction="at least",
+        unit="share",
+        source=OURS,
+        measures="people by square of the map and hour of the day, as in the original",
+        value=lambda numbers: _in_place(numbers, "population"),
+        says=_in_place_says("hours of people", "another square or time of day"),
     ),
 )
