@@ -191,6 +191,10 @@ class TestBadInput:
         with pytest.raises(UnreadableError, match="version 7"):
             make(copy)
 
+    def test_an_original_that_is_not_read(self, copy):
+        with pytest.raises(ArgumentError, match=r"original must be Trajectories, .* not str"):
+            make(copy, original="calls.csv", targets=5)
+
     def test_another_original(self, copy):
         with pytest.raises(ArgumentError):
             make(copy, original=samples([(0, 0, 0)], slot=90), targets=5)

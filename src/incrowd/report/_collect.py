@@ -30,7 +30,7 @@ from incrowd.attack import ATTACKS
 from incrowd.data._frame import Frame
 from incrowd.data._manifest import PAGE, Manifest
 from incrowd.data._trajectories import Trajectories
-from incrowd.errors import ColumnError
+from incrowd.errors import ArgumentError, ColumnError
 from incrowd.evaluate._comparison import BeforeAfter, load_rows, of_files, published_as_trajectories
 from incrowd.evaluate._utility.accuracy import COARSE, accuracy, sizes_of, tallied
 from incrowd.evaluate._utility.summary import Persons, utility
@@ -113,7 +113,11 @@ class ReadOnce:
     def __call__(self, frame: Frame) -> Trajectories:
         """Give the original, on a grid."""
         if self._data is None:
-            assert callable(self.source)  # noqa: S101  it is data, or reads it
+            if not callable(self.source):
+                raise ArgumentError(
+                    "original must be Trajectories, as incrowd.read gives them, not "
+                    f"{type(self.source).__name__}"
+                )
             self._data = self.source(frame)
         return self._data
 

@@ -322,8 +322,12 @@ def _curve(found: "Anonymizability") -> list[str]:
     if first is last or first.median == 0:
         return []
     times = last.median / first.median
-    slowly = " only" if times < last.k / first.k / 2 else ""
-    return [f"A crowd of {last.k} costs{slowly} {times:.1f} times as much as one of {first.k}."]
+    text = (
+        f"The median k-gap among {last.k} is {times:.1f} times that among {first.k}. It compares "
+        f"people two at a time, and is no price of a crowd of {last.k}, which costs more: "
+        "anonymize a sample of people to see it."
+    )
+    return [text]
 
 
 def _levels(found: "Anonymizability") -> list[str]:

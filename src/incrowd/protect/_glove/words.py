@@ -92,8 +92,8 @@ def explanation_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
         (
             f"{together}Each crowd gets one record: samples of its people that are "
             "near to each other become one, just so wide and so long that it holds them all. "
-            "Everybody's record is then that of her crowd. No place or time is made up: every edge "
-            "of a published sample is that of a true one."
+            "Everybody's record is then that of her crowd. Every edge of a published sample, in "
+            "space and time, is that of a true one of somebody in the crowd."
         )
     ]
     if settings.get("reshape") == "split":
