@@ -46,7 +46,7 @@ class TestReport:
     def test_puts_a_page_into_the_release_twice_and_it_stays_whole(self, incrowd, release):
         for title in ("first", "second"):
             status, out, err = incrowd("report", release, "--attack-sample", 5, "--title", title)
-            assert (status, err) == (0, "")
+            assert (status, err) == (3, "")
             assert out.startswith("This release may be shared with conditions:")
             assert out.endswith(f"\nThe report is in {release / 'report.html'}.\n")
             assert f"Privacy report: {title}" in (release / "report.html").read_text()
@@ -58,7 +58,7 @@ class TestReport:
             "report", *beside, "--json", "--attack-sample", 5, "--local-tz", "Asia/Tokyo"
         )
         found = json.loads(out)
-        assert status == 0
+        assert status == 3
         assert found["given"] == {
             "original": True, "record": True, "tz": "Asia/Tokyo", "targets": 5, "seed": 0,
         }  # fmt: skip
@@ -71,7 +71,7 @@ class TestReport:
             "report", release, "--attack-sample", 5, "--figures", tmp_path / "figures",
             "-o", tmp_path / "page.html",
         )  # fmt: skip
-        assert status == 0
+        assert status == 3
         names = {file.name for file in (tmp_path / "figures").iterdir()}
         assert f"wrote {len(names)} files" in err
         assert {"uniqueness.svg", "uniqueness.png", "numbers.json"} <= names
@@ -79,7 +79,7 @@ class TestReport:
         assert f"The report is in {tmp_path / 'page.html'}." in out
 
     def test_a_hostile_title_is_text(self, incrowd, release):
-        assert incrowd("report", release, "--attack-sample", 5, "--title", EVIL)[0] == 0
+        assert incrowd("report", release, "--attack-sample", 5, "--title", EVIL)[0] == 3
         page = (release / "report.html").read_text()
         assert EVIL not in page
         assert "&lt;script&gt;window.hacked=1&lt;/script&gt;" in page
@@ -101,6 +101,15 @@ class TestNo:
         assert (release / "manifest.json").read_bytes() == before
         assert incrowd("report", release, "-o", tmp_path / "page.html")[0] == 1
         assert "Do not share" in (tmp_path / "page.html").read_text()
+
+    def test_a_plain_yes_is_0(self, incrowd, made, tmp_path):
+        town, who = made / "town.parquet", tmp_path / "who.parquet"
+        words = ["--k", 3, "-o", tmp_path / "three", "--record", who]
+        assert incrowd("anonymize", town, *words)[0] == 0
+        given = ["--original", town, "--record", who, "--attack-sample", 5]
+        status, out, _ = incrowd("report", tmp_path / "three", *given)
+        assert status == 0
+        assert out.startswith("This release may be shared: everybody in it")
 
     def test_another_mechanism_is_1(self, incrowd, made, tmp_path):
         words = ["--method", "cloak", "--cloak", 60, "-o", tmp_path / "cloaked"]
@@ -131,7 +140,7 @@ class TestWrongUse:
         words = [release, "--attack-sample", 5, "-o", tmp_path / "mine.html"]
         assert "exists already" in self.refused(incrowd, *words)
         assert (tmp_path / "mine.html").read_text() == "mine"
-        assert incrowd("report", *words, "--overwrite")[0] == 0
+        assert incrowd("report", *words, "--overwrite")[0] == 3
         assert (tmp_path / "mine.html").read_text().startswith("<!doctype html>")
 
     def test_a_folder_of_figures_that_is_there(self, incrowd, release, tmp_path):

@@ -2,8 +2,8 @@
 
 Results go to standard output, progress and messages to standard error. Exit status: 0 done;
 1 the answer is no (a release fails its verification, or may not be shared); 2 wrong use, or the
-output cannot be written; 4 the input cannot be used; 130 interrupted (Ctrl-C); 143 terminated
-(SIGTERM).
+output cannot be written; 3 it may be shared with conditions; 4 the input cannot be used; 130
+interrupted (Ctrl-C); 143 terminated (SIGTERM).
 """
 
 # Nothing else is imported before `main` runs: whoever presses Ctrl-C while commands are loaded

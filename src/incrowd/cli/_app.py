@@ -34,6 +34,7 @@ _STATUS = """
       0    done
       1    the answer is no: a release does not pass its verification, or may not be shared
       2    wrong use, or the output cannot be written
+      3    a release may be shared with conditions, which the report names
       4    the input cannot be used
       130  interrupted (Ctrl-C)
       143  terminated (SIGTERM)

@@ -21,6 +21,10 @@ __all__ = [
 ]
 
 
+STATUS = {"yes": 0, "conditions": 3, "no": 1}
+"""The exit status of each answer."""
+
+
 @reads_original
 def report(
     release: ReleaseFolder,
@@ -75,7 +79,8 @@ def report(
 
     Writes report.html into the release: one file that needs no network. With the original, the
     report also says how exposed people were and what is left of the data; with the private record,
-    how each person's data changed. Exit status 1 if the answer is no.
+    how each person's data changed. Exit status 0 if it may be shared, 3 if with conditions, 1 if
+    not.
 
     Example:  `incrowd report release/ --original cdr.csv --record who.parquet`
     """
@@ -125,8 +130,8 @@ def report(
         print("\n".join(made.lines()))
         if page is not None:
             print(f"\nThe report is in {page}.")
-    if made.verdict.answer == "no":
-        raise typer.Exit(1)
+    if status := STATUS[made.verdict.answer]:
+        raise typer.Exit(status)
 
 
 def _refuse_inside(place: Path) -> None:
