@@ -128,6 +128,13 @@ class TestAnswer:
         assert word in found.says
         assert verdict.answer == "yes"  # how useful it is decides nothing
 
+    def test_shares_of_published_samples_are_called_so(self):
+        """Without the private record nothing is known of the original's samples."""
+        verdict = judge(replace(numbers(), accuracy=sharp(0.9, 0.5)))
+        assert verdict.three[2]["what"].startswith("of published samples are precise")
+        assert "90% of the published samples are within 2 km" in verdict.loss
+        assert "of published samples" in light(verdict, "Detail in time").says
+
     def test_is_useful_by_its_worst_light(self):
         """A release may be private and of no use: the one does not hide the other."""
         assert judge(numbers()).use_level == "grey"

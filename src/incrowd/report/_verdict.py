@@ -141,7 +141,9 @@ def _three(numbers: Numbers) -> tuple[Mapping[str, str], ...]:
         if numbers.accuracy is None
         else {
             "value": percent(numbers.accuracy.within_both, 0),
-            "what": "of samples are still precise to 2 km and 2 hours",
+            "what": "of samples are still precise to 2 km and 2 hours"
+            if numbers.accuracy.of_samples
+            else "of published samples are precise to 2 km and 2 hours",
         },
     )
 

@@ -93,7 +93,7 @@ class Habits(NamedTuple):
     shared_work: bool = False
     """Whether places of work are drawn by their attraction alone, wherever people live."""
     nearest_work: float = 0.0
-    """What is added to every distance between home and work: nobody works next door."""
+    """Metres that are added to every distance between home and work."""
     openings: int = 3
     """Places of work to choose from."""
     pull: float = 1.0
@@ -123,7 +123,7 @@ class Activity(NamedTuple):
     """How much more regular people are who are seen more: their exponent is that of a person seen
     as often as the mean, times (samples / mean) ** regularity."""
     least_exponent: float = 0.0
-    """The exponent of people who are seen least: below it nobody's falls."""
+    """The smallest exponent: that of people who are seen least."""
     hand_over: float = 0.25
     """The share of samples for which a neighbouring antenna is tried."""
     early: float = 1.0
