@@ -223,7 +223,7 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("how", "match"),
         [
-            ({"record": "who.parquet"}, "only beside the original"),
+            ({"record": pl.DataFrame()}, "only beside the original"),
             ({"gaps": "gaps.parquet"}, "those of the original"),
             ({"tz": "Nowhere/Land"}, "Nowhere/Land"),
             ({"targets": 0}, "at least one person"),

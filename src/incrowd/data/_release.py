@@ -34,10 +34,12 @@ import pyarrow.parquet as pq
 from incrowd._atomic import replacing
 from incrowd.data._columns import samples_of
 from incrowd.data._manifest import MANIFEST, MOMENT, SCHEMA, Manifest, seal
+from incrowd.data._original import ORIGINAL
 from incrowd.data._parquet import KIND
 from incrowd.errors import ArgumentError, PlaceError, PrivacyWarning
 
 if TYPE_CHECKING:
+    from incrowd.data._original import OriginalReading
     from incrowd.data._trajectories import Trajectories
 
 __all__ = [
@@ -162,7 +164,10 @@ def write_release(
 
 
 def write_record(
-    path: str | os.PathLike[str], assignment: pl.DataFrame, names: pl.DataFrame
+    path: str | os.PathLike[str],
+    assignment: pl.DataFrame,
+    names: pl.DataFrame,
+    reading: "OriginalReading | None" = None,
 ) -> None:
     """Write the private record of who became whom: user, trajectory, person (null: dropped).
 
@@ -177,6 +182,8 @@ def write_record(
         The columns user and trajectory (null: dropped).
     names
         What `write_release` gave.
+    reading
+        How the original was read, to be kept in the file's metadata.
     """
     final = Path(path)
     if (final.absolute().parent / MANIFEST).exists():
@@ -190,7 +197,8 @@ def write_record(
         raise ArgumentError(f"{len(lost)} people of the assignment have no name in the release")
     with replacing(final) as part:
         part.touch(mode=0o600)
-        record.select("user", "trajectory", "person").write_parquet(part)
+        kept = {} if reading is None else {ORIGINAL: reading.to_json()}
+        record.select("user", "trajectory", "person").write_parquet(part, metadata=kept)
 
 
 def _check(trajectories: "Trajectories") -> None:

@@ -23,8 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._numba import Ints
+from incrowd._summary import Summarised, Summary
 from incrowd.data._frame import Frame
 from incrowd.data._manifest import Manifest, read_manifest
+from incrowd.data._original import as_recorded, refuse_other_original
 from incrowd.data._trajectories import Trajectories
 from incrowd.data._visits import Visits
 from incrowd.errors import ArgumentError, InputError, UnreadableError
@@ -46,8 +48,8 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class BeforeAfter:
+@dataclass(frozen=True, slots=True, repr=False)
+class BeforeAfter(Summarised):
     """A dataset before and after it was protected.
 
     Attributes
@@ -76,6 +78,11 @@ class BeforeAfter:
             )
         return np.flatnonzero(self.became >= 0)
 
+    def _summary(self) -> Summary:
+        facts = {"before": repr(self.before), "after": repr(self.after)}
+        known = "not known" if self.became is None else f"known of {len(self.known):,} people"
+        return Summary("A dataset before and after", facts | {"who became whom": known})
+
 
 def of_release(data: Trajectories, release: "ProtectionResult") -> BeforeAfter:
     """Pair a dataset with what a mechanism made of it.
@@ -95,8 +102,10 @@ def of_release(data: Trajectories, release: "ProtectionResult") -> BeforeAfter:
 
 def of_files(
     folder: str | os.PathLike[str],
-    original: Trajectories | Callable[[Frame], Trajectories],
+    original: Trajectories | Callable[[Frame], Trajectories] | None = None,
     record: Any = None,
+    *,
+    other: bool = False,
 ) -> BeforeAfter:
     """Pair a release on the disk with its original.
 
@@ -105,9 +114,13 @@ def of_files(
     folder
         The release.
     original
-        The original, on the grid of the release; or a function that reads it on a grid.
+        The original, on the grid of the release; or a function that reads it on a grid. Without
+        it, it is read as the private record says.
     record
         The private record of who became whom: a Parquet file or a frame, if there is one.
+    other
+        Whether `original` may be another dataset of the same people than the one that the release
+        was made from; otherwise one that differs from what the record says is refused.
 
     Raises
     ------
@@ -118,7 +131,10 @@ def of_files(
     """
     path = Path(folder)
     published = load_rows(path, read_manifest(path))
-    data = original(published.frame) if callable(original) else original
+    read = as_recorded(record) if original is None else original
+    data = read(published.frame) if callable(read) else read
+    if not other:
+        refuse_other_original(record, data)
     shift = align(published, data).shift
     after = published_as_trajectories(published, frame=data.frame, shift=shift)
     if record is None:

@@ -12,8 +12,10 @@ import polars as pl
 import incrowd
 from incrowd._atomic import replacing
 from incrowd._progress import Stages
+from incrowd._summary import Summarised, Summary
 from incrowd.data._frame import Frame
 from incrowd.data._manifest import PAGE, amend_release, read_manifest
+from incrowd.data._original import as_recorded, reading_of
 from incrowd.data._select import find_zone
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError, UnreadableError
@@ -42,8 +44,8 @@ Progress = Callable[[str, int, int], None]
 """Called with what is being done, how far all of it is, and how far it will be."""
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+@dataclass(frozen=True, slots=True, repr=False)
+class Report(Summarised):
     """What is reported of a release.
 
     Attributes
@@ -90,6 +92,10 @@ class Report:
 
         return lines(self.verdict)
 
+    def _summary(self) -> Summary:
+        first, *others = self.lines()
+        return Summary(first, notes=[line for line in others if line.strip()])
+
 
 def make(
     path: str | os.PathLike[str],
@@ -111,8 +117,8 @@ def make(
     path
         The release.
     original
-        What it was made from, or a function that reads it on a grid. Without it, the report says
-        what it therefore cannot say.
+        What it was made from, or a function that reads it on a grid; unless given, it is read as
+        the private record says. Without either, the report says what it therefore cannot say.
     record
         The private record of who became whom; for each person before and after.
     gaps
@@ -151,8 +157,9 @@ def make(
     'conditions'
     """
     folder = Path(path)
+    known = reading_of(record)
     if record is not None and original is None:
-        raise ArgumentError("the private record tells something only beside the original")
+        original = as_recorded(record)
     if gaps is not None and original is None:
         raise ArgumentError("the k-gaps are those of the original; name it as well")
     if targets < 1:
@@ -172,7 +179,14 @@ def make(
     numbers = Numbers(
         title=title,
         made=made_with(manifest),
-        given=Given(original is not None, record is not None, tz, targets, seed),
+        given=Given(
+            original is not None,
+            record is not None,
+            tz,
+            targets,
+            seed,
+            "" if known is None else known.words(files=False),
+        ),
         settings=settings_in(manifest),
         verification=proof,
         sizes=sizes_in(manifest),

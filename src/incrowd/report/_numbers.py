@@ -59,13 +59,17 @@ class MadeWith:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the report was made from: whether the original and the private record were there."""
+    """What the report was made from: whether the original and the private record were there.
+
+    `reading` is how the original was read, as options of the command line, if the record says so.
+    """
 
     original: bool
     record: bool
     tz: str
     targets: int
     seed: int
+    reading: str = ""
 
 
 @dataclass(frozen=True, slots=True)

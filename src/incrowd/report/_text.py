@@ -335,16 +335,25 @@ def _unsaid(numbers: Numbers) -> list[str]:
 
 def commands_of(numbers: Numbers) -> str:
     """Give the commands, without the places of private files."""
-    lines, given = [_anonymize(numbers.settings)], numbers.given
+    given = numbers.given
+    how = f" {given.reading}" if given.reading else ""
     drawn = f" --attack-sample {given.targets} --seed {given.seed}"
-    if given.original:
-        record = " --record WHO.parquet" if given.record else ""
-        lines.append(f"incrowd verify RELEASE --original DATA{record}")
-        zone = "" if given.tz == "UTC" else f" --local-tz {given.tz}"
-        lines.append(f"incrowd report RELEASE --original DATA{record}{zone}{drawn}")
+    if not given.original:
+        made = f"{_anonymize(numbers.settings)} -o RELEASE --record WHO.parquet"
+        return "\n".join([made, "incrowd verify RELEASE", f"incrowd report RELEASE{drawn}"])
+    zone = f" --local-tz {given.tz}" if given.tz and given.tz != "UTC" else ""
+    if given.record:
+        # The private record knows the original and how it was read.
+        made = f"{_anonymize(numbers.settings)}{how} -o RELEASE --record WHO.parquet"
+        beside = " --record WHO.parquet"
+        zone = "" if f"--tz {given.tz}" in given.reading else zone
+        beside += "" if given.reading else " --original DATA"
     else:
-        lines += ["incrowd verify RELEASE", f"incrowd report RELEASE{drawn}"]
-    return "\n".join(lines)
+        made = f"{_anonymize(numbers.settings)} -o RELEASE --record WHO.parquet"
+        beside = " --original DATA"
+    return "\n".join(
+        [made, f"incrowd verify RELEASE{beside}", f"incrowd report RELEASE{beside}{zone}{drawn}"]
+    )
 
 
 def _anonymize(about: Method) -> str:
@@ -352,7 +361,7 @@ def _anonymize(about: Method) -> str:
     known = (each for each in MECHANISMS.items() if each[1].method == about.method)
     name, mechanism = next(known, (None, None))
     if mechanism is None:
-        return "incrowd anonymize DATA --method METHOD -o RELEASE   # settings as above"
+        return "incrowd anonymize DATA --method METHOD SETTINGS"
     stated = {**about.settings, **_in_metres_and_minutes(about)}
     text = f"incrowd anonymize DATA --method {name}"
     for setting, option in options_of(mechanism).items():
@@ -360,7 +369,7 @@ def _anonymize(about: Method) -> str:
         if isinstance(value, str | int | float):
             flag = option.flags[0] if option.flags else f"--{setting.replace('_', '-')}"
             text += f" {flag} {shlex.quote(value) if isinstance(value, str) else f'{value:g}'}"
-    return f"{text} -o RELEASE --record WHO.parquet"
+    return text
 
 
 def _in_metres_and_minutes(about: Method) -> dict[str, float]:

@@ -396,7 +396,7 @@ class TestWrongUse:
             ({"k": 1}, "k must be at least 2"),
             ({"draws": 0}, "must be at least 1"),
             ({"points": 0}, "must be at least 1"),
-            ({"original": None}, "only be checked with the original"),
+            ({"original": None}, "give the original as well"),
             ({"original": trajectories(ORIGINAL, Frame(laea(6, -4), origin=86400))}, "the grid"),
             ({"original": trajectories(ORIGINAL, Frame(FRAME.crs, cell=50))}, "the grid"),
             ({"original": trajectories(ORIGINAL, Frame(FRAME.crs, origin=86430))}, "the grid"),

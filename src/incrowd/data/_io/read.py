@@ -11,6 +11,7 @@ reads the table of cells, which gives the position of each antenna, venue or zon
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -167,7 +168,24 @@ def read(
     if files is not None and len(files) == 1 and _is_saved(files[0]):
         return load(files[0])
     with _scan(source, files, options, cells, memory, temp_dir) as reader:
-        return reader.finish()
+        data = reader.finish()
+    by_path = [source] if cells is None else [source, cells]
+    if data.reading is not None and all(isinstance(one, str | os.PathLike) for one in by_path):
+        given = {
+            **asked, "cells": cells, "sensor": sensor, "crs": crs, "cell": cell, "slot": slot,
+            "tz": tz, "time_format": time_format, "time_unit": time_unit, "window": window,
+            "bbox": bbox, "strict": strict, "max_bad": max_bad, "names": names,
+            "separator": separator, "decimal": decimal,
+        }  # fmt: skip
+        noted = replace(
+            data.reading,
+            source=os.fspath(source),
+            arguments=given,
+            people=len(data),
+            samples=data.samples,
+        )
+        object.__setattr__(data, "reading", noted)  # still ours: nobody has it yet
+    return data
 
 
 def read_visits(

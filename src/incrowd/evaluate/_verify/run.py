@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd._progress import Stages
 from incrowd.data._frame import Frame
 from incrowd.data._manifest import Manifest, read_manifest
+from incrowd.data._original import as_recorded, refuse_other_original
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError, IncrowdError, UnreadableError
 from incrowd.evaluate._verify.alignment import (
@@ -132,7 +133,7 @@ def verify(
     if min(draws, points) < 1:
         raise ArgumentError(f"draws and points must be at least 1, not {draws!r} and {points!r}")
     if record is not None and original is None:
-        raise ArgumentError("the private record can only be checked with the original; give both")
+        original = as_recorded(record)
     table = None if record is None else read_record(record)
     folder = Path(path)
     manifest = read_manifest(folder)
@@ -164,6 +165,7 @@ def verify(
     if original is None:
         return _verified(folder, manifest, guarantee, k, checks, "needs the original")
     data = original if isinstance(original, Trajectories) else original(published.frame)
+    refuse_other_original(record, data)
     aligned = align(published, data)
     file = rows_file(folder, manifest)
     how = {"draws": draws, "points": points, "seed": seed}
