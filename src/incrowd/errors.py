@@ -10,7 +10,8 @@
     │   ├── RowError           too many rows cannot be used (or one, if none may be bad)
     │   └── PlaceError         the positions cannot be projected without distortion
     ├── OutputError            the output could not be written; nothing incomplete was left behind
-    └── VerificationError      a release does not keep its promises; it was not published
+    ├── VerificationError      a release does not keep its promises; it was not published
+    └── LossError              a release has lost more than was allowed; it was not published
 
     IncrowdWarning
     ├── DataWarning            the data looks odd; the result may be misleading
@@ -18,10 +19,14 @@
     └── IncrowdDeprecationWarning    an old name; the text says what to write instead
 
 An error's text says what is wrong, where, and what would be right. The command line prints it as
-one message; its exit status is 4 for an `InputError`, 1 for a `VerificationError`, 2 for others.
+one message; its exit status is 4 for an `InputError`, 1 for a `VerificationError` or a `LossError`,
+2 for others.
+For programs an error has a `code` (that of its class, like ``"column"``) and, where they are known,
+a `hint`, a `file` and a `line`.
 """
 
-from typing import Any
+import os
+from typing import Any, ClassVar
 
 __all__ = [
     "ArgumentError",
@@ -31,6 +36,7 @@ __all__ = [
     "IncrowdError",
     "IncrowdWarning",
     "InputError",
+    "LossError",
     "OutputError",
     "PlaceError",
     "PrivacyWarning",
@@ -41,35 +47,82 @@ __all__ = [
 
 
 class IncrowdError(Exception):
-    """The base class of all errors that incrowd raises on purpose."""
+    """The base class of all errors that incrowd raises on purpose.
+
+    Attributes
+    ----------
+    code
+        What kind of error it is, in one word that does not change.
+    hint
+        What to do about it, if that is known.
+    file, line
+        Where it is, if it is in a file.
+
+    Examples
+    --------
+    >>> from incrowd.errors import RowError
+    >>> error = RowError("calls.csv, line 7: no time", file="calls.csv", line=7)
+    >>> error.code, error.file, error.line
+    ('row', 'calls.csv', 7)
+    """
+
+    _code: ClassVar[str] = "error"
+
+    def __init__(
+        self,
+        *arguments: Any,
+        code: str | None = None,
+        hint: str | None = None,
+        file: str | os.PathLike[str] | None = None,
+        line: int | None = None,
+    ) -> None:
+        super().__init__(*arguments)
+        self.code = code or self._code
+        self.hint = hint
+        self.file = None if file is None else os.fspath(file)
+        self.line = line
 
 
 class ArgumentError(IncrowdError, ValueError):
     """An argument or option is invalid, whatever the data."""
 
+    _code = "argument"
+
 
 class InputError(IncrowdError, ValueError):
     """The data cannot be used."""
+
+    _code = "input"
 
 
 class UnreadableError(InputError):
     """A file is missing, not permitted, truncated, or of another format than its name says."""
 
+    _code = "unreadable"
+
 
 class ColumnError(InputError):
     """A column is missing, duplicated, or of a type that cannot be used."""
+
+    _code = "column"
 
 
 class RowError(InputError):
     """More rows than allowed cannot be used (one is enough if none may be bad)."""
 
+    _code = "row"
+
 
 class PlaceError(InputError):
     """The positions cannot be projected without a distortion that would mislead."""
 
+    _code = "place"
+
 
 class OutputError(IncrowdError, OSError):
     """The output could not be written; nothing incomplete was left under its name."""
+
+    _code = "output"
 
 
 class VerificationError(IncrowdError):
@@ -81,9 +134,17 @@ class VerificationError(IncrowdError):
         The result of each check: an `incrowd.Verification`.
     """
 
-    def __init__(self, text: str, verification: Any) -> None:
-        super().__init__(text)
+    _code = "verification"
+
+    def __init__(self, text: str, verification: Any, **about: Any) -> None:
+        super().__init__(text, **about)
         self.verification = verification
+
+
+class LossError(IncrowdError):
+    """A release has lost a larger share of the people or samples than allowed; not published."""
+
+    _code = "loss"
 
 
 class IncrowdWarning(UserWarning):

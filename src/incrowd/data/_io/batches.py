@@ -13,6 +13,7 @@ taken as if they had not, so that it comes out an hour later). Both are counted.
 """
 
 import functools
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -103,6 +104,7 @@ class RowChecker:
     polar: int = 0
     arctic: int = 0
     used: int = 0
+    unknown_cells: Counter[str] = field(default_factory=Counter)
     _positions: Floats = field(default_factory=lambda: np.empty((0, 2)))
 
     @property
@@ -150,6 +152,9 @@ class RowChecker:
                 names = batch.column("place_id").filter(pa.array(unknown)).slice(0, EXAMPLES)
                 shown = names.to_pylist()
                 self._reject("cell not in the table of cells", unknown, shown, file, first)
+                all_names = batch.column("place_id").filter(pa.array(unknown))
+                for one in all_names.value_counts().to_pylist():
+                    self.unknown_cells[one["values"]] += one["counts"]
                 good &= ~unknown
         good = self._inside(good, east, north, file, first)
         if batch.num_rows and (north.min() < _SOUTH or north.max() > _NORTH):

@@ -36,6 +36,7 @@ USUAL: Mapping[str, tuple[str, ...]] = {
         *("cell", "cellid", "antenna", "antennaid", "place", "placeid", "venue", "venueid"),
         *("location", "locationid", "site", "siteid", "tower", "towerid", "basestation", "bs"),
         *("zone", "zoneid", "poi", "poiid", "bssid", "accesspoint"),
+        *("cgi", "ecgi", "ncgi", "nrcgi", "cellglobalid", "globalcellid", "cellidentity", "eci"),
     ),
     "sensor": ("sensor", "sensortype"),
 }
@@ -99,7 +100,9 @@ def find_columns(
     needed += ["place"] if no_position or place_needed else []
     for role in needed:
         if role not in chosen:
-            raise ColumnError(_missing(role, found, where))
+            hint = _hint(role, chosen.get("place"))
+            text = _missing(role, found, where)
+            raise ColumnError(f"{text} {hint}".rstrip(), file=where, hint=hint or None)
     return chosen
 
 
@@ -148,6 +151,16 @@ def _take(found: Sequence[str], name: str, where: str) -> str:
     near = difflib.get_close_matches(name, found, 1, 0.5)
     hint = f"; did you mean {near[0]!r}?" if near else "."
     raise ColumnError(f"{where}: no column {name!r}{hint} Found: {_listed(found)}")
+
+
+def _hint(role: str, place: str | None) -> str:
+    """Say what to do where places are named and have no position."""
+    if place is None or role not in ("lat", "lon"):
+        return ""
+    return (
+        f"{place} names cells: give --antennas FILE (cells= in Python), a table of their positions "
+        "(id, lat, lon); for uniqueness and deanonymize, --by-name will do"
+    )
 
 
 def _missing(role: str, found: Sequence[str], where: str) -> str:

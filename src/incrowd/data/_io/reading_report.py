@@ -4,19 +4,38 @@ A :class:`Reading` travels with the data that was read, so that every row is acc
 stays in memory: it holds values of the input and is never written to a release.
 """
 
+import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = [
     "EXAMPLES",
+    "TOP_CELLS",
     "Example",
     "Reading",
     "Rejects",
+    "unknown_cells_lines",
 ]
 
 
 EXAMPLES = 3
 """The number of rejected rows that are shown for each reason."""
+
+
+TOP_CELLS = 20
+"""The number of unknown cells that are listed."""
+
+
+def unknown_cells_lines(cells: Mapping[str, int]) -> list[str]:
+    """Return the cells that a table of cells lacks, as lines of text; most rows first."""
+    if not cells:
+        return []
+    rows = sum(cells.values())
+    lines = [f"{len(cells):,} cells are not in the table of cells ({rows:,} rows):"]
+    lines += [f"  {name}: {count:,}" for name, count in itertools.islice(cells.items(), TOP_CELLS)]
+    more = len(cells) - TOP_CELLS
+    return lines + ([f"  and {more:,} more"] if more > 0 else [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +107,12 @@ class Reading:
         The time zone of times without one.
     spilled
         Whether the rows did not fit into the memory limit and were sorted on disk.
+    source, arguments
+        The path that :func:`incrowd.read` was given, and its other arguments; None for frames.
+    people, samples
+        How many there were then.
+    unknown_cells
+        Cells that rows name and the table of cells does not, with the number of rows, most first.
     """
 
     files: tuple[str, ...]
@@ -102,6 +127,11 @@ class Reading:
     zoneless: int = 0
     zone: str = "UTC"
     spilled: bool = False
+    source: str | None = None
+    arguments: Mapping[str, Any] | None = None
+    people: int = 0
+    samples: int = 0
+    unknown_cells: dict[str, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as values for JSON."""
@@ -120,4 +150,9 @@ class Reading:
             "zoneless": self.zoneless,
             "zone": self.zone,
             "spilled": self.spilled,
+            "unknown_cells": {
+                "cells": len(self.unknown_cells),
+                "rows": sum(self.unknown_cells.values()),
+                "most": dict(itertools.islice(self.unknown_cells.items(), TOP_CELLS)),
+            },
         }

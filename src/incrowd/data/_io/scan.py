@@ -24,9 +24,10 @@ import pyarrow as pa
 from incrowd.data._frame import Frame
 from incrowd.data._io.batches import Limits, RowChecker
 from incrowd.data._io.columns import find_columns
+from incrowd.data._io.densest_box import densest_box
 from incrowd.data._io.fast_csv import fast_rows
 from incrowd.data._io.projection import area_of_use, local_projection, refuse_far
-from incrowd.data._io.reading_report import Example, Reading, Rejects
+from incrowd.data._io.reading_report import Example, Reading, Rejects, unknown_cells_lines
 from incrowd.data._io.sources import (
     Source,
     exact_lines,
@@ -35,8 +36,9 @@ from incrowd.data._io.sources import (
     text_source,
     verify_compression,
 )
-from incrowd.data._io.sql import is_number, quoted, refuse_nested, row_query, time_unit
+from incrowd.data._io.sql import REASONS, is_number, quoted, refuse_nested, row_query, time_unit
 from incrowd.data._io.staging import SortedSamples, Staging
+from incrowd.data._io.time_formats import time_format_hint
 from incrowd.data._io.write import frame_of
 from incrowd.data._trajectories import Trajectories
 from incrowd.data._visits import Visits
@@ -127,6 +129,7 @@ class Reader:
         self._columns: dict[str, str] = {}
         self._files: list[str] = []
         self._metres = False
+        self._times: list[str] = []
 
     def _own_frame(self, files: list[Path] | None) -> Frame | None:
         """Return the grid that all files carry, if they carry one and no other is asked for."""
@@ -181,7 +184,7 @@ class Reader:
         malformed = count_malformed(self._connection, source, checker)
         find_lines(checker.rejects, source, malformed)
         if options.strict:
-            refuse_if_too_many(checker, allowed=0, strict=True)
+            refuse_if_too_many(checker, allowed=0, strict=True, times=self._times)
 
     def _batches(self, source: Source, columns: Mapping[str, str]) -> Generator[Any, None, None]:
         """Yield rows: simple lines by the fast path, all others by the general scanner."""
@@ -258,6 +261,7 @@ class Reader:
         )
         values = [row[0] for row in self._connection.execute(query).fetchall() if row[0]]
         unit = options.time_unit or ("s" if is_number(kind) and not values else None)
+        self._times = values
         return time_unit(values, unit, f"{source.name}, column {time!r}")
 
     def finish(self) -> Trajectories:
@@ -294,7 +298,7 @@ class Reader:
         options, checker = self._options, self._checker
         if checker.rows == 0:
             raise UnreadableError(f"{', '.join(self._files) or 'the frame'}: no rows to read")
-        refuse_if_too_many(checker, allowed=options.max_bad, strict=False)
+        refuse_if_too_many(checker, allowed=options.max_bad, strict=False, times=self._times)
         if checker.zoned and checker.zoneless and options.tz is None:
             raise InputError(
                 f"{checker.zoned:,} times name their time zone and {checker.zoneless:,} do not; "
@@ -326,7 +330,11 @@ class Reader:
                     DataWarning,
                     stacklevel=2,
                 )
-            crs = local_projection(self._staging.positions)
+            try:
+                crs = local_projection(self._staging.positions)
+            except PlaceError as error:
+                hint = str(densest_box(self._staging.rows, len(checker.users)))
+                raise PlaceError(f"{error}. {hint}", hint=hint) from None
         cell = 100.0 if options.cell is None else options.cell
         return Frame(crs, cell, checker.slot, self._first_day())
 
@@ -362,6 +370,7 @@ class Reader:
             zoneless=checker.zoneless,
             zone=self._options.tz or "UTC",
             spilled=self._staging.spilled,
+            unknown_cells=dict(checker.unknown_cells.most_common()),
         )
         x, y, t = rows.x, rows.y, rows.t
         return Trajectories(
@@ -392,7 +401,11 @@ def count_malformed(connection: Any, source: Source, checker: RowChecker) -> lis
     for record, kind, message, text in connection.execute(query).fetchall():
         if kind not in _MALFORMED:
             line = exact_lines(source.text, (), {record}, ())[1].get(record, record)
-            raise UnreadableError(f"{source.name}, line {line}: {_FATAL.get(kind, message)}")
+            raise UnreadableError(
+                f"{source.name}, line {line}: {_FATAL.get(kind, message)}",
+                file=source.name,
+                line=line,
+            )
         if records and records[-1] == record:
             continue  # one record, two errors
         records.append(record)
@@ -440,7 +453,9 @@ def _line_after(line: int, malformed: list[int]) -> int:
     return line
 
 
-def refuse_if_too_many(checker: RowChecker, *, allowed: float, strict: bool) -> None:
+def refuse_if_too_many(
+    checker: RowChecker, *, allowed: float, strict: bool, times: Sequence[str] = ()
+) -> None:
     """Raise an error if more than the allowed share of the rows cannot be used."""
     rejects, rows = checker.rejects, checker.rows
     if not rejects.total or (rejects.total <= allowed * rows and checker.used):
@@ -450,7 +465,9 @@ def refuse_if_too_many(checker: RowChecker, *, allowed: float, strict: bool) -> 
             ((reason, shown[0]) for reason, shown in rejects.examples.items()),
             key=lambda pair: pair[1].line,
         )
-        raise RowError(f"{first.file}, line {first.line}: {reason}{_colon(first.value)}")
+        hint = _hint([(reason, [first])], times)
+        text = [f"{first.file}, line {first.line}: {reason}{_colon(first.value)}", hint or ""]
+        raise RowError("\n".join(text).strip(), file=first.file, line=first.line, hint=hint)
     share = 100 * rejects.total / rows
     verdict = (
         f"more than the {100 * allowed:g} % allowed (max_bad)"
@@ -463,7 +480,19 @@ def refuse_if_too_many(checker: RowChecker, *, allowed: float, strict: bool) -> 
         text.append(f"  {count:,} x {reason}; first {first.file}:{first.line}{_colon(first.value)}")
     if checker.swapped * 2 > rejects.total:
         text.append("lat and lon look swapped: give lat= and lon= the other way round")
-    raise RowError("\n".join(text))
+    text += unknown_cells_lines(dict(checker.unknown_cells.most_common()))
+    hint = _hint(list(rejects.examples.items()), times)
+    text += [hint] if hint else []
+    raise RowError("\n".join(text), file=first.file, line=first.line, hint=hint)
+
+
+def _hint(examples: Sequence[tuple[str, list[Example]]], times: Sequence[str]) -> str | None:
+    """Say which format times have that were not understood, if that can be told."""
+    for reason, shown in examples:
+        if reason == REASONS[3]:
+            values = [example.value.partition("=")[2] for example in shown]
+            return time_format_hint([*values, *times]) or time_format_hint(values)
+    return None
 
 
 def _colon(value: str) -> str:

@@ -145,6 +145,11 @@ class Staging:
         for some in chunks(len(self._positions)):
             yield self._positions.east[some], self._positions.north[some], count[some]
 
+    def rows(self) -> Iterator[tuple[Ints, Floats, Floats]]:
+        """Yield person and coordinates of all rows, some at a time."""
+        for batch in self._stored() if self.spilled else self._batches():
+            yield batch.person, batch.east, batch.north
+
     def finish(self, to_cells: ToCells, origin: int, *, by_place: bool = False) -> SortedSamples:
         """Return all rows, sorted and distinct.
 

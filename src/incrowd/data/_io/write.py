@@ -172,6 +172,7 @@ def table_file(
     *,
     decimals: int = 6,
     overwrite: bool = False,
+    private: bool = False,
 ) -> Iterator[Put]:
     """Open a file for batches of rows.
 
@@ -185,6 +186,8 @@ def table_file(
         The number of decimals in a CSV file.
     overwrite
         Whether a file of that name may be replaced.
+    private
+        Whether nobody but its owner may read it.
 
     Yields
     ------
@@ -192,7 +195,7 @@ def table_file(
         Writes a batch; each becomes a row group of a Parquet file.
     """
     kind = kind_of(path)
-    with replacing(path, overwrite=overwrite) as part:
+    with replacing(path, overwrite=overwrite, private=private) as part:
         if kind == ".parquet":
             with pq.ParquetWriter(part, columns, compression="zstd", version="2.6") as writer:
                 yield lambda batch: writer.write_batch(batch, max(batch.num_rows, 1))
