@@ -2,12 +2,13 @@
 
 ========  ==========================================================================================
 data      read, read_visits, synthesize, select, write; Trajectories, Visits, visits, Frame
-measure   describe, k_gap, dispersion, features, uniqueness, traces, points_of_interest; Stretch
+measure   describe, k_gap, dispersion, features, uniqueness, traces, points_of_interest; Stretch;
+          plot_k_gap
 attack    risk, deanonymize; ATTACKS, Attack
 predict   predict.learn, predict.estimate and the rest of the module: risk without simulation
 protect   glove; MECHANISMS: Glove, Filter, Cloak, Generalise, GeoI; Mechanism
 evaluate  publish, verify; of_release, of_files, BeforeAfter; accuracy, utility, anonymizability,
-          study
+          study; plot_trade_off
 report    report.make: the page that a privacy officer reads and signs
 errors    errors.IncrowdError and what is below it
 ========  ==========================================================================================
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from incrowd.evaluate import anonymizability as anonymizability
     from incrowd.evaluate import of_files as of_files
     from incrowd.evaluate import of_release as of_release
+    from incrowd.evaluate import plot_trade_off as plot_trade_off
     from incrowd.evaluate import publish as publish
     from incrowd.evaluate import study as study
     from incrowd.evaluate import utility as utility
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
     from incrowd.measure import dispersion as dispersion
     from incrowd.measure import features as features
     from incrowd.measure import k_gap as k_gap
+    from incrowd.measure import plot_k_gap as plot_k_gap
     from incrowd.measure import points_of_interest as points_of_interest
     from incrowd.measure import traces as traces
     from incrowd.measure import uniqueness as uniqueness
@@ -108,6 +111,7 @@ __all__, __getattr__, __dir__ = lazy(
             "dispersion",
             "features",
             "k_gap",
+            "plot_k_gap",
             "points_of_interest",
             "traces",
             "uniqueness",
@@ -140,6 +144,7 @@ __all__, __getattr__, __dir__ = lazy(
             "anonymizability",
             "of_files",
             "of_release",
+            "plot_trade_off",
             "publish",
             "study",
             "utility",

@@ -398,13 +398,25 @@ class TestBadInput:
         assert says in str(error.value)
 
     def test_what_are_no_visits(self):
-        data = incrowd.Trajectories.from_boxes({"user": [1], "x0": [0], "y0": [0], "t0": [0]})
-        with pytest.raises(
-            ArgumentError, match=r"not Trajectories; incrowd\.visits\(data\) makes them"
-        ):
-            incrowd.risk(data, "location", 2)
-        with pytest.raises(ArgumentError, match="visits must be Visits, not list"):
-            incrowd.risk([1], "location", 2)
+        for function in (lambda it: incrowd.risk(it, "location", 2), incrowd.uniqueness):
+            with pytest.raises(ArgumentError, match="must be Visits or Trajectories, not list"):
+                function([1])
+        with pytest.raises(ArgumentError, match="must be Visits or Trajectories, not list"):
+            incrowd.deanonymize([1])
+
+    def test_trajectories_are_taken_for_their_visits(self):
+        city = incrowd.synthesize("city", users=20, seed=7)
+        seen = incrowd.visits(city)
+        assert incrowd.risk(city, "visit", 2).equals(incrowd.risk(seen, "visit", 2))
+        assert incrowd.uniqueness(city, 2).table.equals(incrowd.uniqueness(seen, 2).table)
+        assert incrowd.deanonymize(city).table.equals(incrowd.deanonymize(seen).table)
+
+    def test_trajectories_of_crowds_identify_nobody(self):
+        city = incrowd.synthesize("city", users=20, seed=7)
+        crowds = incrowd.glove(city, 2).trajectories
+        assert incrowd.risk(crowds, "visit", 2)["risk"].max() <= 0.5
+        assert incrowd.deanonymize(crowds).table["matched"].max() == 0
+        assert incrowd.deanonymize(city).table["matched"].max() > 0
 
     def test_nobody_at_all(self):
         nobody = incrowd.Visits.from_rows({"user": [], "place": [], "time": []})

@@ -1,5 +1,6 @@
 """Learning risk and testing it."""
 
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -126,6 +127,57 @@ class TestCrossValidation:
         values = predict.cross_validate(sets["visit"], learner, "values", folds=3)
         assert np.isnan(values.r2)
         assert values.error == 0
+
+
+class TestInductive:
+    """Who is learned from is seen among those who are learned from, and nobody else."""
+
+    @pytest.mark.parametrize("task", ["classes", "values"])
+    def test_is_what_the_slow_way_gives(self, cars, training, task):
+        """Fold by fold: a dataset without the people of the fold, attacked anew."""
+        actual = training.levels if task == "classes" else training.risk
+        fold = folds_of(training.levels, 3, 5)
+        guess = np.empty_like(actual)
+        for number in range(3):
+            others = [i for i in range(len(cars)) if fold[i] != number]
+            [apart] = predict.training_sets(cars[others], "location", 2)
+            model = predict.learn(apart, "forest", task, seed=5)
+            guess[fold == number] = model.trees.tell(training.features[fold == number])
+        found = predict.cross_validate(training, "forest", task, folds=3, seed=5, inductive=True)
+        if task == "classes":
+            assert np.array_equal(found.matrix, predict.Scores.of(actual, guess).matrix)
+        else:
+            assert found.error == float(np.abs(actual - guess).mean())
+
+    def test_is_another_figure(self, training):
+        usual = predict.cross_validate(training, folds=3)
+        other = predict.cross_validate(training, folds=3, inductive=True)
+        assert not np.array_equal(usual.matrix, other.matrix)
+        assert usual.matrix.sum(1).tolist() == other.matrix.sum(1).tolist()
+
+    def test_risk_is_higher_among_fewer_people(self, training):
+        who = np.arange(len(training)) % 2 == 0
+        table, risk = training.among(who)
+        assert table.shape == (who.sum(), training.features.shape[1])
+        assert (risk >= training.risk[who]).all()
+        assert (risk > training.risk[who]).any()
+
+    def test_a_held_out_share(self, training):
+        found = predict.hold_out(training, inductive=True)
+        assert found.people == predict.hold_out(training).people
+
+    def test_needs_the_data(self, training):
+        bare = replace(training, among=None)
+        for work in (predict.cross_validate, predict.hold_out):
+            with pytest.raises(ArgumentError, match="needs the data"):
+                work(bare, inductive=True)
+        with pytest.raises(ArgumentError, match="needs the data"):
+            predict.experiments([[bare]], inductive=True)
+
+    def test_experiments(self, training):
+        [one] = predict.experiments([[training]], folds=3, inductive=True)
+        expected = predict.cross_validate(training, folds=3, inductive=True)
+        assert np.array_equal(one.within[0].matrix, expected.matrix)
 
 
 class TestHoldOut:

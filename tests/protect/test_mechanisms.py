@@ -16,7 +16,13 @@ import naive
 import strategies
 from incrowd import Frame, Glove, Trajectories, glove
 from incrowd.data._frame import laea
-from incrowd.errors import ArgumentError, IncrowdDeprecationWarning, PlaceError, PrivacyWarning
+from incrowd.errors import (
+    ArgumentError,
+    DataWarning,
+    IncrowdDeprecationWarning,
+    PlaceError,
+    PrivacyWarning,
+)
 from incrowd.measure._stretch.partition import BINS, CORNER_REGIONS, REGIONS
 from incrowd.protect import _normalise as normalise
 from incrowd.protect import _planar_laplace as planar_laplace
@@ -523,6 +529,41 @@ class TestGlove:
             metres = glove(self.PEOPLE, 2, max_metres=1049.0, max_minutes=5)
         assert cells.settings == metres.settings
         assert old.items() <= metres.settings.items()
+
+    @pytest.mark.parametrize(
+        ("how", "says"),
+        [
+            (
+                {"max_metres": 1_500_000},
+                "max_metres=1500000 is wider than the data (50 km): it would suppress nothing",
+            ),
+            (
+                {"max_space": 15_000},
+                (
+                    "max_space=15000 (1,500 km) is wider than the data (50 km): "
+                    "it would suppress nothing"
+                ),
+            ),
+            (
+                {"max_minutes": 703},
+                "max_minutes=703 is longer than the data (12 h): it would suppress nothing",
+            ),
+        ],
+    )
+    def test_a_threshold_that_is_wider_than_the_data_is_told(self, how, says):
+        with pytest.warns(DataWarning) as told:
+            release = glove(self.PEOPLE, 2, **how)
+        assert [str(one.message) for one in told if one.category is DataWarning] == [says]
+        assert release.losses.samples_suppressed == 0
+
+    def test_a_threshold_as_wide_as_the_data_is_not(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            glove(self.PEOPLE, 2, max_metres=50_200, max_minutes=702)
+
+    def test_the_old_way_says_what_it_means(self):
+        with pytest.warns(IncrowdDeprecationWarning, match=r"max_space=10 \(1 km\)"):
+            glove(self.PEOPLE, 2, max_space=10)
 
     @pytest.mark.parametrize(
         ("how", "says"),

@@ -220,7 +220,7 @@ def _known_points(attack: Attack, vectors: Vectors) -> KnownPoints:
 
 
 def risk(
-    visits: Visits,
+    visits: Visits | Trajectories,
     attack: str | Attack | Iterable[str | Attack],
     k: int | Sequence[int] = 2,
     *,
@@ -238,7 +238,7 @@ def risk(
     Parameters
     ----------
     visits
-        Visits of everybody in the dataset.
+        Visits of everybody in the dataset; of trajectories, those of :func:`incrowd.visits`.
     attack
         What the adversary knows, by its name in `incrowd.ATTACKS`: ``"location"``,
         ``"location_sequence"``, ``"visit"``, ``"frequent_location"``,
@@ -280,6 +280,7 @@ def risk(
     single = isinstance(attack, str | Attack)
     attacks = attacks_of(attack, settings)
     wanted = _wanted(k)
+    visits = Visits.of(visits)
     _refuse(visits)
     who = np.arange(len(visits)) if targets is None else which_of(visits.people, targets)
     number = cores(threads)
@@ -346,13 +347,7 @@ def _wanted(k: int | Sequence[int]) -> list[int]:
 
 
 def _refuse(visits: Visits) -> None:
-    """Refuse what is not Visits, and visits of nobody or with a person who has none."""
-    if isinstance(visits, Trajectories):
-        raise ArgumentError(
-            "visits must be Visits, not Trajectories; incrowd.visits(data) makes them"
-        )
-    if not isinstance(visits, Visits):
-        raise ArgumentError(f"visits must be Visits, not {type(visits).__name__}")
+    """Refuse visits of nobody, or with a person who has none."""
     if not len(visits):
         raise InputError("there are no visits to attack")
     none = np.flatnonzero(np.diff(visits.offsets) == 0)

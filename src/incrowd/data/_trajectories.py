@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from incrowd._summary import Summarised, Summary
 from incrowd.data._columns import (
     COLUMNS,
     Columns,
@@ -49,7 +50,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Trajectory:
     """The samples of one person (or of one crowd), as views into the columns of all."""
 
@@ -65,8 +66,13 @@ class Trajectory:
     def __len__(self) -> int:
         return len(self.t0)
 
+    def __repr__(self) -> str:
+        """Return how much there is of her, and not who she is."""
+        whose = "one person" if self.crowd == 1 else f"a crowd of {self.crowd:,}"
+        return f"Trajectory({len(self):,} samples of {whose})"
 
-class Trajectories:
+
+class Trajectories(Summarised):
     """Trajectories of people, or of crowds of people, as boxes in space and time.
 
     Made by :func:`incrowd.read`, :func:`incrowd.synthesize`, :meth:`from_boxes` or :meth:`load`.
@@ -340,6 +346,22 @@ class Trajectories:
             f"Trajectories({int(self.crowd.sum()):,} people{crowds}, {self.samples:,} samples, "
             f"cells of {self.frame.cell:g} m, slots of {length}, {where})"
         )
+
+    def _summary(self) -> Summary:
+        frame, people = self.frame, int(self.crowd.sum())
+        facts = {"samples": f"{self.samples:,}"}
+        if people != len(self):
+            crowds = f"{len(self):,} of {int(self.crowd.min()):,} to {int(self.crowd.max()):,}"
+            facts = {"crowds": f"{crowds} people", **facts}
+        if self.samples:
+            sides = ((self.x0, self.x1), (self.y0, self.y1))
+            wide, high = ((int(b.max()) - int(a.min())) * frame.cell / 1000 for a, b in sides)
+            first, last = frame.times([int(self.t0.min()), int(self.t1.max())]).astype(str)
+            facts |= {"from": f"{first} UTC", "to": f"{last} UTC"}
+            facts |= {"area": f"{wide:,.1f} by {high:,.1f} km"}
+        facts |= {"grid": f"cells of {frame.cell:g} m, slots of {frame.slot:,} s"}
+        facts |= {"projection": frame.crs or "none"}
+        return Summary(f"Trajectories of {people:,} people", facts)
 
     def to_arrow(self) -> "pa.Table":
         """Return an Arrow table: a row per person, a list per column; without copying."""

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from incrowd._numba import Floats, Ints, kernel
 from incrowd._parallel import on_threads
+from incrowd._summary import Summarised, Summary
 from incrowd.data._columns import (
     as_polars,
     encode_users,
@@ -55,7 +56,7 @@ Longs = npt.NDArray[np.int64]
 Shorts = npt.NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PersonVisits:
     """The visits of one person, as views into the columns of all."""
 
@@ -66,8 +67,12 @@ class PersonVisits:
     def __len__(self) -> int:
         return len(self.place)
 
+    def __repr__(self) -> str:
+        """Return how much there is of her, and not who she is."""
+        return f"PersonVisits({len(self):,} visits, {len(np.unique(self.place)):,} places)"
 
-class Visits:
+
+class Visits(Summarised):
     """Visits of people to places.
 
     Made by :func:`incrowd.visits`, :func:`incrowd.read_visits` or :meth:`from_rows`.
@@ -128,6 +133,18 @@ class Visits:
         object.__setattr__(self, "offsets", frozen(np.asarray(offsets, np.int64)))
         object.__setattr__(self, "people", people.alias("user"))
         object.__setattr__(self, "places", places)
+
+    @classmethod
+    def of(cls, data: object) -> "Visits":
+        """Return `data` if it is Visits, the visits behind Trajectories, and refuse all else."""
+        if isinstance(data, Trajectories):
+            return visits(data)
+        if not isinstance(data, cls):
+            raise ArgumentError(
+                f"visits must be Visits or Trajectories, not {type(data).__name__}; make them with "
+                "incrowd.read_visits or incrowd.read (files, tables), or Visits.from_rows"
+            )
+        return data
 
     @classmethod
     def from_rows(cls, table: Any) -> "Visits":
@@ -237,6 +254,14 @@ class Visits:
     def __repr__(self) -> str:
         places = len(np.unique(self.place))
         return f"Visits({len(self):,} people, {len(self.place):,} visits, {places:,} places)"
+
+    def _summary(self) -> Summary:
+        facts = {
+            "visits": f"{len(self.place):,}",
+            "places": f"{len(np.unique(self.place)):,}",
+            "names of places": "of the input" if self.places is not None else "none (codes)",
+        }
+        return Summary(f"Visits of {len(self):,} people", facts)
 
 
 def visits(data: Trajectories) -> Visits:

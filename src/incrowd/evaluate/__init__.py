@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from incrowd.evaluate._comparison import compared_datasets as compared_datasets
     from incrowd.evaluate._comparison import of_files as of_files
     from incrowd.evaluate._comparison import of_release as of_release
+    from incrowd.evaluate._plots import plot_trade_off as plot_trade_off
     from incrowd.evaluate._publish import Publication as Publication
     from incrowd.evaluate._publish import publish as publish
     from incrowd.evaluate._utility.accuracy import Accuracy as Accuracy
@@ -48,6 +49,7 @@ __all__, __getattr__, __dir__ = lazy(
             "of_files",
             "of_release",
         ],
+        "_plots": ["plot_trade_off"],
         "_publish": ["Publication", "publish"],
         "_utility.accuracy": ["Accuracy", "accuracy", "accuracy_table"],
         "_utility.summary": ["Utility", "utility"],

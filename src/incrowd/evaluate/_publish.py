@@ -31,10 +31,13 @@ import polars as pl
 
 import incrowd
 from incrowd._atomic import refuse_taken, writing_error
+from incrowd._summary import Summarised, Summary
 from incrowd.data._manifest import MANIFEST, Manifest, amend_release, read_manifest
+from incrowd.data._original import reading_as_given
 from incrowd.data._release import write_record, write_release
 from incrowd.errors import (
     ArgumentError,
+    LossError,
     OutputError,
     PrivacyWarning,
     UnreadableError,
@@ -44,6 +47,7 @@ from incrowd.evaluate._verify.result import Verification
 from incrowd.evaluate._verify.run import verify
 
 if TYPE_CHECKING:
+    from incrowd.data._original import OriginalReading
     from incrowd.data._trajectories import Trajectories
     from incrowd.protect._mechanism import ProtectionResult
 
@@ -55,8 +59,8 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Publication:
+@dataclass(frozen=True, slots=True, repr=False)
+class Publication(Summarised):
     """A release that was published.
 
     Attributes
@@ -73,6 +77,14 @@ class Publication:
     manifest: Manifest
     verification: Verification
 
+    def _summary(self) -> Summary:
+        facts = {
+            "directory": str(self.path),
+            "method": self.manifest.method,
+            "verified": "yes" if self.verification.ok else "no",
+        } | {name: f"{number:,}" for name, number in self.manifest.sizes.items()}
+        return Summary("A release that was published", facts, notes=[self.verification.claims])
+
 
 def publish(
     release: "ProtectionResult",
@@ -81,8 +93,10 @@ def publish(
     original: "Trajectories",
     format: str = "parquet",  # noqa: A002  the word that users know
     record: str | os.PathLike[str] | None = None,
+    reading: "OriginalReading | None" = None,
     overwrite: bool = False,
     draws: int = 2500,
+    max_lost: float | None = None,
     progress: Callable[..., None] | None = None,
 ) -> Publication:
     """Write what a mechanism made as a release, verify the written files, and only then name them.
@@ -105,11 +119,18 @@ def publish(
     record
         Where to write the private record of who became whom (a Parquet file, outside the
         release); nowhere unless given.
+    reading
+        How the original was read, kept in the private record, so that `verify`, `evaluate` and
+        `report` read it so again. Unless given, as :func:`incrowd.read` read it from files; not
+        known, if a part of it was selected afterwards.
     overwrite
         Whether a release of that name, and a record, may be replaced. Nothing but a release (or
         an empty directory) ever is, and only after the new one was verified.
     draws
         How often the verifier tries an adversary for each number of known samples.
+    max_lost
+        The largest share, from 0 to 1, of the people and of the samples that may be lost; any
+        unless given.
     progress
         Called with the steps of the verification that are done and the number of all.
 
@@ -119,6 +140,8 @@ def publish(
         If nothing is left to publish, or the record would lie in a release.
     OutputError
         If the name is taken or writing fails.
+    LossError
+        If more than `max_lost` is lost.
     VerificationError
         If a check fails; it carries the verification.
 
@@ -149,6 +172,7 @@ def publish(
         raise ArgumentError(
             f"{release.method} left nothing to publish ({asked}); no release was written"
         )
+    _refuse_losses(release, original, max_lost)
     trajectories, assignment = release.trajectories, release.assignment
     if int(trajectories.crowd.min()) == 1:
         trajectories, assignment = _merge_identical(trajectories, assignment)
@@ -177,7 +201,8 @@ def publish(
             )
         manifest = amend_release(hidden, verified=found.to_dict())
         if kept is not None:
-            _keep(kept, assignment, names)
+            reading = reading_as_given(original) if reading is None else reading
+            _keep(kept, assignment, names, reading)
         # Looked at again: something may have taken a name during a long run.
         refuse_places(final, record=private, overwrite=overwrite)
         _name(hidden, final, kept, private)
@@ -301,6 +326,28 @@ def _beside(path: Path, why: str) -> Path:
     return path.with_name(f".{path.name}.{why}-{secrets.token_hex(4)}")
 
 
+def _refuse_losses(
+    release: "ProtectionResult", original: "Trajectories", max_lost: float | None
+) -> None:
+    """Refuse a release that has lost a larger share of the people or samples than allowed."""
+    if max_lost is None:
+        return
+    if not 0 <= max_lost <= 1:
+        raise ArgumentError(f"max_lost must be a share from 0 to 1, not {max_lost!r}")
+    losses = dict(release.losses)
+    samples = int(losses["samples_dropped"]) + int(losses["samples_suppressed"])
+    people = len(original) - int(release.trajectories.crowd.sum())
+    for what, lost, all_of_them in (
+        ("people", people, len(original)),
+        ("samples", samples, original.samples),
+    ):
+        if lost > max_lost * all_of_them:
+            raise LossError(
+                f"{lost:,} of {all_of_them:,} {what} ({lost / all_of_them:.1%}) are lost, more "
+                f"than the {max_lost:.1%} allowed; nothing was published"
+            )
+
+
 def _who(assignment: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
     """Give everybody one of the names of her crowd, as the private record does."""
     member = pl.int_range(pl.len()).over("trajectory").alias("member")
@@ -310,10 +357,15 @@ def _who(assignment: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
     return joined.select("user", "trajectory", "person")
 
 
-def _keep(path: Path, assignment: pl.DataFrame, names: pl.DataFrame) -> None:
+def _keep(
+    path: Path,
+    assignment: pl.DataFrame,
+    names: pl.DataFrame,
+    reading: "OriginalReading | None",
+) -> None:
     """Write the private record; say a full disk, which Polars has its own error for, as one."""
     try:
-        write_record(path, assignment, names)
+        write_record(path, assignment, names, reading)
     except pl.exceptions.PolarsError as error:
         raise OSError(str(error)) from error
 

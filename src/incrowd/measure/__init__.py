@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from incrowd.measure._dispersion import dispersion as dispersion
     from incrowd.measure._features import features as features
     from incrowd.measure._k_gap import k_gap as k_gap
+    from incrowd.measure._plots import plot_k_gap as plot_k_gap
     from incrowd.measure._points_of_interest import PointsOfInterest as PointsOfInterest
     from incrowd.measure._points_of_interest import points_of_interest as points_of_interest
     from incrowd.measure._stretch.definition import Stretch as Stretch
@@ -32,6 +33,7 @@ __all__, __getattr__, __dir__ = lazy(
         "_dispersion": ["dispersion"],
         "_features": ["features"],
         "_k_gap": ["k_gap"],
+        "_plots": ["plot_k_gap"],
         "_points_of_interest": ["PointsOfInterest", "points_of_interest"],
         "_stretch.definition": ["Stretch"],
         "_traces": ["Trace", "traces"],

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from incrowd._summary import Summarised, Summary
 from incrowd.data._frame import Floats
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import InputError
@@ -44,8 +45,8 @@ class Spread:
         return cls(float(np.mean(values)), *(float(cut) for cut in cuts))
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
+@dataclass(frozen=True, slots=True, repr=False)
+class Description(Summarised):
     """Descriptive statistics of a dataset.
 
     Attributes
@@ -90,6 +91,24 @@ class Description:
     gyration_km: Spread
     places_a_person: Spread
     people_a_place: Spread
+
+    def _summary(self) -> Summary:
+        spreads = {
+            "samples a person": self.samples_a_person,
+            "radius of gyration (km)": self.gyration_km,
+            f"{self.places_are} a person": self.places_a_person,
+            f"people a {self.places_are.removesuffix('s')}": self.people_a_place,
+        }
+        facts = {
+            "people, samples": f"{self.people:,}, {self.samples:,}",
+            "from": self.start,
+            "to": f"{self.end} ({self.days:,.1f} days)",
+            "area": f"{self.width_km:,.1f} by {self.height_km:,.1f} km",
+            "grid": f"cells of {self.cell_m:g} m, slots of {self.slot_s:,} s",
+            f"different {self.places_are}": f"{self.places:,}",
+            "samples per person and hour": f"{self.per_person_hour:.3g}",
+        } | {name: f"median {each.median:.4g}" for name, each in spreads.items()}
+        return Summary(f"A dataset of {self.people:,} people", facts)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""

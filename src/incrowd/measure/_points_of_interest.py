@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from incrowd._numba import Ints, kernel, kernel_private
 from incrowd._parallel import cores
+from incrowd._summary import Summarised, Summary
 from incrowd.data._columns import sort_distinct
 from incrowd.data._frame import Frame
 from incrowd.data._trajectories import Trajectories
@@ -42,8 +43,8 @@ LONGEST = 1e9
 """Minutes that nothing takes: two thousand years."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PointsOfInterest:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PointsOfInterest(Summarised):
     """Where people stayed.
 
     Attributes
@@ -63,6 +64,15 @@ class PointsOfInterest:
     pois: "pl.DataFrame"
     people: "pl.Series"
     frame: Frame
+
+    def _summary(self) -> Summary:
+        with_any = self.stays["person"].n_unique()
+        facts = {
+            "places where people stayed": f"{len(self.pois):,}",
+            "stays": f"{len(self.stays):,}",
+            "people with a stay": f"{with_any:,} of {len(self.people):,}",
+        }
+        return Summary(f"Points of interest of {len(self.people):,} people", facts)
 
     def visits(self, minutes: float = 60) -> Visits:
         """Return the visits to POIs: one for each POI and each slot of so many minutes.

@@ -22,6 +22,7 @@ from incrowd._arguments import is_whole
 from incrowd._format import percent
 from incrowd._numba import Floats, Ints
 from incrowd._parallel import cores, on_threads
+from incrowd._summary import Summarised, Summary
 from incrowd.attack._risk import which_of
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError, DataWarning, InputError
@@ -110,8 +111,8 @@ FAR, MANY = 0.5, 0.1
 """Warn if so many people have a feature so far beyond the range (as a part of it) learned from."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Model:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Model(Summarised):
     """A model of the risk under one attack.
 
     Attributes
@@ -154,6 +155,17 @@ class Model:
 
         table = pl.DataFrame({"feature": list(FEATURES), "importance": self.trees.importances})
         return table.sort("importance", descending=True, maintain_order=True)
+
+    def _summary(self) -> Summary:
+        facts = {
+            "learned by": self.learner,
+            "learned from": f"{self.people:,} people, {self.grid}",
+            "tells": self.task,
+        }
+        if self.settings:
+            facts["settings"] = ", ".join(f"{name}={one}" for name, one in self.settings.items())
+        facts["tested"] = "no" if self.tested is None else repr(self.tested)
+        return Summary(f"Model of the risk by {self.attack}, k = {self.k}", facts)
 
 
 def learn(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,6 +101,9 @@ class Training:
         One for each person: exact.
     grid
         What places and times were.
+    among
+        Gives features and risk anew as they are among some of the people only, by a mask of them;
+        None if the data is not known.
     """
 
     attack: str
@@ -109,6 +113,7 @@ class Training:
     features: Floats
     risk: Floats
     grid: Grid
+    among: Callable[[NDArray[np.bool_]], tuple[Floats, Floats]] | None = None
 
     @property
     def levels(self) -> Ints:
@@ -174,6 +179,7 @@ Training(home_work, k=2, 50 people)]
     table = table_of(features(data, threads=threads))
     grid = Grid.of(data)
     known = {one.name: settings_of(one) for one in attacks}
+    by_name = {one.name: one for one in attacks}
     return [
         Training(
             one["attack"][0],
@@ -183,9 +189,19 @@ Training(home_work, k=2, 50 people)]
             table,
             one["risk"].to_numpy(),
             grid,
+            partial(_among, data, by_name[one["attack"][0]], one["k"][0], threads),
         )
         for one in found.partition_by("attack", "k", maintain_order=True)
     ]
+
+
+def _among(
+    data: "Trajectories", attack: Attack, k: int, threads: int | None, who: NDArray[np.bool_]
+) -> tuple[Floats, Floats]:
+    """Return the features and the risk of some people, as if there were no others."""
+    part = data[who]
+    found = risk(visits(part), attack, k, threads=threads)
+    return table_of(features(part, threads=threads)), found["risk"].to_numpy()
 
 
 def settings_of(attack: Attack) -> dict[str, Any]:

@@ -28,6 +28,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
+from incrowd._summary import Summarised, Summary
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -43,6 +45,7 @@ __all__ = [
     "ProtectionResult",
     "options_of",
     "setting",
+    "summary_of",
 ]
 
 
@@ -198,8 +201,8 @@ class Changed:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Protected:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Protected(Summarised):
     """What a mechanism made of a dataset.
 
     Attributes
@@ -253,6 +256,34 @@ class Protected:
     def explanation(self) -> tuple[str, ...]:
         """What was done to the data, in plain sentences."""
         return self.mechanism.explanation
+
+    def _summary(self) -> Summary:
+        return summary_of(self)
+
+
+def summary_of(result: ProtectionResult) -> Summary:
+    """Return what is printed of a result: how much is left, what was lost, what is guaranteed."""
+    made, losses = result.trajectories, result.losses
+    people = int(made.crowd.sum())
+    lost = [f"{losses[name]:,} {name.replace('_', ' ')}" for name in losses if losses[name]]
+    given = {name: value for name, value in result.settings.items() if value is not None}
+    frame = made.frame
+    units = {"max_space": ("max_metres", frame.cell), "max_time": ("max_minutes", frame.slot / 60)}
+    for old, (new, unit) in units.items():
+        if old in given:
+            given[new] = f"{given.pop(old) * unit:g}"
+    facts = {
+        "people": f"{people:,} of {len(result.assignment):,}",
+        "records": f"{len(made):,}",
+        "samples in them": f"{made.samples:,}",
+        "lost": ", ".join(lost) or "nothing",
+        "guarantee": result.guarantee,
+        "settings": ", ".join(
+            f"{name}={value}" for name, value in given.items() if not isinstance(value, dict)
+        ),
+    }
+    crowd = f", in crowds of {int(made.crowd.min()):,} or more" if len(made) < people else ""
+    return Summary(f"{result.method}: {people:,} people{crowd}", facts)
 
 
 class Mechanism(ABC):

@@ -305,4 +305,9 @@ class TestBadInput:
 
     def test_refuses_what_is_no_visits(self):
         with pytest.raises(ArgumentError, match="Visits"):
-            incrowd.uniqueness(incrowd.synthesize("city", users=5))
+            incrowd.uniqueness([(1, 0, 0)])
+
+    def test_takes_trajectories(self):
+        city = incrowd.synthesize("city", users=30, seed=4)
+        found, same = incrowd.uniqueness(city), incrowd.uniqueness(incrowd.visits(city))
+        assert found.table.equals(same.table)

@@ -22,8 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._arguments import is_whole
+from incrowd._format import percent
 from incrowd._numba import Ints
 from incrowd._parallel import cores, on_threads
+from incrowd._summary import Summarised, Summary
 from incrowd.attack._reidentification.matchers import (
     ATTACKERS,
     Markov,
@@ -34,12 +36,12 @@ from incrowd.attack._reidentification.matchers import (
 )
 from incrowd.attack._reidentification.split import share_of, train_test_split
 from incrowd.attack._reidentification.top_n import TopN
+from incrowd.data._trajectories import Trajectories
+from incrowd.data._visits import Visits
 from incrowd.errors import ArgumentError, InputError
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from incrowd.data._visits import Visits
 
 __all__ = [
     "Recognition",
@@ -55,8 +57,8 @@ MANY = 1 << 30
 """Of more people than this, the sum of indices in `top_n.PERSON` would not fit."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Recognition:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Recognition(Summarised):
     """How many people were re-identified, by which attacker.
 
     Attributes
@@ -89,11 +91,32 @@ class Recognition:
         """How many people there are, with or without training and test entries."""
         return self.people + sum(self.excluded.values())
 
+    def _summary(self) -> Summary:
+        best = self.table.sort("recall", descending=True, maintain_order=True)
+        rows = [
+            (
+                row["attacker"] + ("" if row["n"] is None else f", n = {row['n']}"),
+                f"{row['matched']:,}",
+                f"{row['correct']:,}",
+                percent(row["precision"]),
+                percent(row["recall"]),
+            )
+            for row in best.unique("attacker", keep="first", maintain_order=True).iter_rows(
+                named=True
+            )
+        ]
+        return Summary(
+            f"Re-identification of {self.people:,} of {self.everybody:,} people",
+            head=("attacker", "matched", "correct", "precision", "recall"),
+            rows=rows,
+            notes=["Of each attacker the n that finds most; `table` has all."],
+        )
+
 
 def deanonymize(
-    visits: "Visits",
+    visits: Visits | Trajectories,
     *,
-    known: "Visits | None" = None,
+    known: Visits | Trajectories | None = None,
     crowd: npt.ArrayLike | None = None,
     known_crowd: npt.ArrayLike | None = None,
     share: float | str | Fraction | None = 0.7,
@@ -114,7 +137,7 @@ def deanonymize(
     Parameters
     ----------
     visits
-        Visits of everybody.
+        Visits of everybody; of trajectories, those of :func:`incrowd.visits`, and their crowds.
     known
         What the adversary learned from, if it is another dataset of the same people: then the first
         part of `known` is for training, and the last part of `visits` for testing. People are
@@ -179,6 +202,9 @@ def deanonymize(
         attackers_of(attackers),
     )
     _check_precision(precision)
+    visits, crowd = _visits_of(visits, crowd)
+    if known is not None:
+        known, known_crowd = _visits_of(known, known_crowd)
     tested, trained = _alone(visits, crowd, "crowd"), _alone(known, known_crowd, "known_crowd")
     number = cores(threads)
     split = train_test_split(visits, known, part, int(precision), number)
@@ -229,7 +255,16 @@ def _blocks(matcher: Matcher, people: int, threads: int) -> Iterator[tuple[int, 
     return on_threads(threads, work, range(0, people, BLOCK))
 
 
-def _alone(visits: "Visits | None", crowd: npt.ArrayLike | None, name: str) -> Flags:
+def _visits_of(
+    data: Visits | Trajectories, crowd: npt.ArrayLike | None
+) -> tuple[Visits, npt.ArrayLike | None]:
+    """Return the visits of everybody, and how many people share the record of each."""
+    if crowd is None and isinstance(data, Trajectories):
+        crowd = np.repeat(data.crowd, data.crowd)
+    return Visits.of(data), crowd
+
+
+def _alone(visits: Visits | None, crowd: npt.ArrayLike | None, name: str) -> Flags:
     """Return whose record is not shared with anybody."""
     number = 0 if visits is None else len(visits)
     if crowd is None:

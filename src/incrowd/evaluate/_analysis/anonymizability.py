@@ -13,6 +13,7 @@ import numpy as np
 
 from incrowd._format import percent, rounded_percent
 from incrowd._progress import Progress, Stages
+from incrowd._summary import Summarised, Summary
 from incrowd.errors import ArgumentError
 from incrowd.measure._dispersion import dispersion
 from incrowd.measure._hardness import (
@@ -31,6 +32,7 @@ from incrowd.measure._stretch.definition import Stretch
 from incrowd.protect._generalisation import Generalise
 
 if TYPE_CHECKING:
+    import altair as alt
     import polars as pl
 
     from incrowd.data._frame import Frame
@@ -87,8 +89,8 @@ class Level:
     distribution: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Anonymizability:
+@dataclass(frozen=True, slots=True, repr=False)
+class Anonymizability(Summarised):
     """How hard a dataset is to hide, why, and who is.
 
     Attributes
@@ -128,6 +130,21 @@ class Anonymizability:
     def as_dict(self) -> dict[str, Any]:
         """Give everything as plain values, for JSON; the sentences as well."""
         return {**asdict(self), "words": self.words()}
+
+    def plot(self) -> "alt.Chart":
+        """Return a chart (Altair) of how the k-gap is spread, for the smallest k asked for."""
+        from incrowd.measure._plots import gap_chart
+
+        rows = [
+            {"k": f"k = {self.k}", "gap": at, "share": share}
+            for at, share in zip(self.points, self.distribution, strict=True)
+        ]
+        return gap_chart(rows)
+
+    def _summary(self) -> Summary:
+        return Summary(
+            f"Anonymizability of {self.people:,} people, k = {self.k}", notes=self.words()
+        )
 
 
 def anonymizability(

@@ -25,6 +25,7 @@ import numpy as np
 from incrowd._arguments import whole
 from incrowd._format import length
 from incrowd._numba import Floats
+from incrowd._summary import Summarised, Summary
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError
 from incrowd.evaluate._analysis.covariates import COVARIATES, covariates
@@ -111,8 +112,8 @@ class Correlation:
     spearman: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Study:
+@dataclass(frozen=True, slots=True, repr=False)
+class Study(Summarised):
     """Which features of the data make hiding cheap.
 
     Attributes
@@ -155,6 +156,14 @@ class Study:
     def findings(self) -> list[str]:
         """Say in sentences what was found."""
         return findings_of(self)
+
+    def _summary(self) -> Summary:
+        facts = {
+            "people, samples": f"{self.people:,}, {self.samples:,}",
+            "days": f"{self.days:,.1f}",
+        }
+        title = f"Study: which features of the data make hiding cheap, k = {self.k}"
+        return Summary(title, facts, notes=[*self.findings(), *self.left_out])
 
 
 def study(

@@ -26,8 +26,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incrowd._format import count_of, length, percent
 from incrowd._numba import Ints
 from incrowd._parallel import cores, on_threads
+from incrowd._summary import Summarised, Summary
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError, InputError
 from incrowd.evaluate._comparison import BeforeAfter
@@ -41,6 +43,7 @@ from incrowd.evaluate._utility.distributions import Distribution, Tally
 from incrowd.evaluate._utility.individual import blocks_of
 
 if TYPE_CHECKING:
+    import altair as alt
     import polars as pl
 
 __all__ = [
@@ -87,8 +90,13 @@ class Curve:
     nobody: float
 
 
-@dataclass(frozen=True, slots=True)
-class Accuracy:
+def _minutes(minutes: float) -> str:
+    """Return a duration in minutes, or in hours from two on."""
+    return f"{minutes:,.0f} min" if minutes < 120 else f"{minutes / 60:,.3g} h"  # noqa: PLR2004
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Accuracy(Summarised):
     """How accurate a release is. What needs to know who became whom is None without that.
 
     Attributes
@@ -172,6 +180,60 @@ class Accuracy:
             found[f"{name}_error"] = None if of is None else of.mean
             found[f"{name}_error_median"] = None if of is None else of.median
         return {name: value for name, value in found.items() if value is not None}
+
+    def plot(self) -> "alt.HConcatChart":
+        """Return a chart (Altair) of how wide and how long published rows are (figure 11).
+
+        Raises
+        ------
+        InputError
+            If nothing is published.
+        """
+        import altair as alt
+
+        from incrowd._charts import BLUE, data_of, in_words, share_axis, styled
+
+        if self.space is None or self.time is None:
+            raise InputError("nothing is published, so there is nothing to be drawn")
+        sides = (("at most so wide", self.space, True), ("at most so long", self.time, False))
+        bars = []
+        for title, of, metres in sides:
+            rows = [
+                {"size": in_words(at, metres=metres), "share": share} for at, share in of.cumulative
+            ]
+            last = next((i for i, row in enumerate(rows) if row["share"] == 1), len(rows) - 1)
+            bars.append(
+                alt.Chart(data_of(rows[: last + 1]))
+                .mark_bar(color=BLUE)
+                .encode(
+                    x=alt.X("size:N", sort=None, title=title, axis=alt.Axis(labelAngle=-45)),
+                    y=share_axis("share", "published rows"),
+                    tooltip=[alt.Tooltip("size:N"), alt.Tooltip("share:Q", format=".1%")],
+                )
+                .properties(width=260, height=240)
+            )
+        found: alt.HConcatChart = styled(alt.hconcat(*bars), "How precise published rows are")
+        return found
+
+    def _summary(self) -> Summary:
+        facts = {"people published": count_of(self.people_published, self.people)}
+        if self.space is not None and self.time is not None:
+            wide, long = self.space, self.time
+            facts |= {
+                "width of rows": f"median {length(wide.median)}, mean {length(wide.mean)}",
+                "length of rows": f"median {_minutes(long.median)}, mean {_minutes(long.mean)}",
+            }
+        shares = {
+            "rows up to 100 m and 30 min": self.fine,
+            "rows up to 2 km and 2 h": self.coarse,
+            "samples deleted": self.deleted,
+            "samples in boxes up to 2 km and 2 h": self.samples_coarse,
+        }
+        facts |= {name: percent(share) for name, share in shares.items() if share is not None}
+        if self.position_error is not None and self.time_error is not None:
+            facts["error of the others, in space"] = f"median {length(self.position_error.median)}"
+            facts["error of the others, in time"] = f"median {_minutes(self.time_error.median)}"
+        return Summary(f"Accuracy of a release of {self.people_published:,} people", facts)
 
 
 def accuracy(pair: BeforeAfter, *, threads: int | None = None) -> Accuracy:

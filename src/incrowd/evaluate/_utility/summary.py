@@ -11,12 +11,13 @@ needs no such knowledge::
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from incrowd._format import percent
 from incrowd._numba import Floats, Ints
 from incrowd._parallel import cores
 from incrowd._progress import Progress, Stages
+from incrowd._summary import Summarised, Summary
 from incrowd.errors import ArgumentError, InputError
 from incrowd.evaluate._comparison import BeforeAfter
 from incrowd.evaluate._utility.aggregate import AggregateUtility, compare, counts_of, grid_of
@@ -36,6 +37,9 @@ from incrowd.evaluate._utility.individual import (
     travelled,
 )
 
+if TYPE_CHECKING:
+    import altair as alt
+
 __all__ = [
     "Persons",
     "Utility",
@@ -46,6 +50,8 @@ __all__ = [
 
 
 STEPS = 6
+KM = 1
+"""Within so many kilometres a place counts as found in the chart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +83,8 @@ class Persons:
     hull: Ratios
 
 
-@dataclass(frozen=True, slots=True)
-class Utility:
+@dataclass(frozen=True, slots=True, repr=False)
+class Utility(Summarised):
     """What is left of a dataset for those who analyse it.
 
     Attributes
@@ -108,6 +114,66 @@ class Utility:
         """Give everything as plain values, for JSON."""
         plain: dict[str, Any] = _plain(asdict(self))
         return plain | {"words": self.words}
+
+    def plot(self) -> "alt.Chart":
+        """Return a chart (Altair) of the shares that are still right: of places, hours and trips.
+
+        Of each person: whether her home, workplace and centre of mass are found within 1 km (if it
+        is known who became whom). Of everybody together: which share of trips, hours and samples is
+        in the right square.
+        """
+        import altair as alt
+
+        from incrowd._charts import BLUE, GREEN, data_of, styled
+
+        rows: list[dict[str, Any]] = []
+        if self.persons is not None:
+            found = {
+                "home": self.persons.home,
+                "workplace": self.persons.work,
+                "centre of mass": self.persons.centre_of_mass,
+            }
+            rows = [
+                {"what": f"{name} within 1 km", "share": errors.within[KM], "of": "people"}
+                for name, errors in found.items()
+                if errors.within.get(KM) is not None
+            ]
+        side = f"{self.together.grid_km:g} km"
+        moved = {
+            "trips": self.together.flows,
+            "hours": self.together.population,
+            "samples": self.together.visits,
+        }
+        rows += [
+            {"what": f"{name} in the right square of {side}", "share": 1 - each.moved, "of": name}
+            for name, each in moved.items()
+        ]
+        for row in rows:
+            row["of"] = "each person" if row["of"] == "people" else "everybody together"
+        chart = (
+            alt.Chart(data_of(rows))
+            .mark_bar()
+            .encode(
+                y=alt.Y("what:N", sort=None, title=None, axis=alt.Axis(labelLimit=260)),
+                x=alt.X(
+                    "share:Q", title="still right", axis=alt.Axis(format="%"),
+                    scale=alt.Scale(domain=[0, 1]),
+                ),
+                color=alt.Color(
+                    "of:N",
+                    scale=alt.Scale(
+                        domain=["each person", "everybody together"], range=[BLUE, GREEN]
+                    ),
+                ),
+                tooltip=[alt.Tooltip("what:N"), alt.Tooltip("share:Q", format=".1%")],
+            )
+        )  # fmt: skip
+        drawn: alt.Chart = styled(chart, "What is left for those who analyse it")
+        return drawn
+
+    def _summary(self) -> Summary:
+        notes = [f"Hours are of {self.tz}.", *self.words]
+        return Summary("Utility: what is left of a dataset", notes=notes)
 
 
 def utility(

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from incrowd._summary import Summarised, Summary
+
 __all__ = [
     "LIMITS",
     "NAMES",
@@ -106,8 +108,8 @@ def failed(name: str, says: str, figures: Mapping[str, Any]) -> Check:
     return Check(name, ok=False, says=says, figures=figures)
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
+@dataclass(frozen=True, slots=True, repr=False)
+class Verification(Summarised):
     """What was found out about a release.
 
     Attributes
@@ -228,3 +230,14 @@ class Verification:
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _summary(self) -> Summary:
+        mark = {True: "ok", False: "FAILED", None: "not checked"}
+        return Summary(
+            f"Verification of a release: {'passed' if self.ok else 'FAILED'}",
+            {check.name: f"{mark[check.ok]}: {check.says}" for check in self.checks},
+            notes=[self.claims],
+        )

@@ -6,11 +6,13 @@ space and in time, each up to a threshold beyond which nothing is left to lose, 
 people whom it concerns.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from incrowd._arguments import is_whole, whole
+from incrowd._arguments import is_number, is_whole, whole
+from incrowd.data._frame import Frame
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -33,7 +35,8 @@ class Stretch:
     ----------
     max_space, max_time
         The thresholds of equations (2) and (3), in cells and in slots: a sample that is stretched
-        further counts as lost. By default 20 km and 8 hours on the usual grid, as in the papers.
+        further counts as lost. By default 20 km and 8 hours on the usual grid, as in the papers;
+        :meth:`of_metres` makes them of metres and minutes on any grid.
     space_weight, time_weight
         The weights of equation (1), whole numbers; only their ratio matters.
 
@@ -78,6 +81,54 @@ class Stretch:
         if not isinstance(stretch, cls):
             raise ArgumentError(f"stretch must be a Stretch, as Stretch(200, 480), not {stretch!r}")
         return stretch
+
+    @classmethod
+    def of_metres(
+        cls,
+        max_metres: float = 20_000,
+        max_minutes: float = 480,
+        *,
+        frame: "Frame | None" = None,
+        space_weight: int = 1,
+        time_weight: int = 1,
+    ) -> "Stretch":
+        """Return the stretch with thresholds in metres and minutes, on the grid of a dataset.
+
+        Parameters
+        ----------
+        max_metres, max_minutes
+            The thresholds; the papers' unless given. They are taken as whole cells and slots,
+            rounded down.
+        frame
+            The grid: ``data.frame``. Cells of 100 m and slots of a minute unless given.
+        space_weight, time_weight
+            As for `Stretch`.
+
+        Raises
+        ------
+        ArgumentError
+            If a threshold is no number, or smaller than a cell or a slot.
+
+        Examples
+        --------
+        >>> from incrowd import Frame, Stretch
+        >>> Stretch.of_metres(20_000, 480, frame=Frame(cell=500, slot=600))
+        Stretch(max_space=40, max_time=48, space_weight=1, time_weight=1)
+        """
+        grid = Frame() if frame is None else frame
+        asked = (
+            ("max_metres", max_metres, grid.cell),
+            ("max_minutes", max_minutes, grid.slot / 60),
+        )
+        found = []
+        for name, value, unit in asked:
+            if not is_number(value) or not unit <= value < unit * 2**31:
+                raise ArgumentError(
+                    f"{name} must be a number of at least {unit:g}, a cell or slot of the grid, "
+                    f"not {value!r}"
+                )
+            found.append(math.floor(value / unit + 1e-9))
+        return cls(found[0], found[1], space_weight, time_weight)
 
     def samples(self, a: Box, b: Box, na: int = 1, nb: int = 1) -> tuple[Fraction, Fraction]:
         """Return the effort of merging two samples, equation (1): its parts in space and in time.

@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._format import percent
 from incrowd._numba import Ints, kernel
 from incrowd._parallel import cores
+from incrowd._summary import Summarised, Summary
+from incrowd.data._trajectories import Trajectories
 from incrowd.data._visits import Visits
 from incrowd.errors import ArgumentError
 from incrowd.measure._uniqueness.encoding import (
@@ -31,6 +34,7 @@ from incrowd.measure._uniqueness.exhaustive import all_subtraces
 from incrowd.measure._uniqueness.inverted_index import count_matching, posting_lists
 
 if TYPE_CHECKING:
+    import altair as alt
     import polars as pl
 
 __all__ = [
@@ -46,8 +50,8 @@ NORMAL = 1.959963984540054
 """The standard normal quantile of 97.5 %: an interval of 95 %."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Uniqueness:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Uniqueness(Summarised):
     """The uniqueness of people.
 
     Attributes
@@ -74,9 +78,56 @@ class Uniqueness:
         shares: list[float] = self.table["share"].to_list()
         return shares[0] if len(shares) == 1 else shares
 
+    def plot(self) -> "alt.LayerChart":
+        """Return a chart (Altair) of the share that is unique, by the number of known points.
+
+        Examples
+        --------
+        >>> import incrowd
+        >>> city = incrowd.synthesize("city", users=20, seed=7)
+        >>> type(incrowd.uniqueness(city, [1, 2, 4]).plot()).__name__
+        'LayerChart'
+        """
+        import altair as alt
+
+        from incrowd._charts import ORANGE, data_of, share_axis, styled
+
+        columns = ("points", "share", "low", "high", "people")
+        rows = self.table.select(columns).rows(named=True)
+        base = alt.Chart(data_of(rows)).encode(
+            x=alt.X("points:Q", title="known points", axis=alt.Axis(tickMinStep=1, format="d")),
+            tooltip=[
+                alt.Tooltip("points:Q"),
+                *(alt.Tooltip(f"{name}:Q", format=".1%") for name in ("share", "low", "high")),
+                alt.Tooltip("people:Q", format=","),
+            ],
+        )
+        band = base.mark_errorbar(color=ORANGE).encode(y=alt.Y("low:Q", title=""), y2="high:Q")
+        line = base.mark_line(color=ORANGE, point=alt.OverlayMarkDef(color=ORANGE, size=50)).encode(
+            y=share_axis("share", "people singled out")
+        )
+        return styled(line + band, "How few known points single a person out")
+
+    def _summary(self) -> Summary:
+        rows = self.table.iter_rows(named=True)
+        return Summary(
+            "Uniqueness: how often a few points identify one person",
+            head=("points", "people", "trials", "unique", "95% interval"),
+            rows=[
+                (
+                    str(row["points"]),
+                    f"{row['people']:,}",
+                    f"{row['trials']:,}",
+                    percent(row["share"]),
+                    f"{percent(row['low'])} to {percent(row['high'])}",
+                )
+                for row in rows
+            ],
+        )
+
 
 def uniqueness(
-    visits: Visits | Mapping[str, Visits],
+    visits: Visits | Trajectories | Mapping[str, Visits | Trajectories],
     points: int | Iterable[int] = 4,
     *,
     kind: str = "spatio_temporal",
@@ -94,8 +145,9 @@ def uniqueness(
     Parameters
     ----------
     visits
-        Who was where, and when. Several, by the name of their sensor, are taken together: a
-        sub-trace then has equally many points of each, and people are those who have all.
+        Who was where, and when; of trajectories, those of :func:`incrowd.visits`. Several, by the
+        name of their sensor, are taken together: a sub-trace then has equally many points of each,
+        and people are those who have all.
     points
         How many points are known, or several numbers. People who have fewer are left out.
     kind
@@ -142,14 +194,10 @@ def uniqueness(
     how: dict[str, Any] = {"precision": precision, "met": met, "threads": number}
     if isinstance(visits, Mapping):
         _check_sensors(visits, wanted, model)
-        traces = join_sensors({name: points_of(one, kind, **how) for name, one in visits.items()})
-    elif isinstance(visits, Visits):
-        traces = points_of(visits, kind, **how)
+        several = {name: Visits.of(one) for name, one in visits.items()}
+        traces = join_sensors({name: points_of(one, kind, **how) for name, one in several.items()})
     else:
-        raise ArgumentError(
-            f"visits must be Visits, not {type(visits).__name__}; incrowd.visits(data) makes them "
-            "from trajectories"
-        )
+        traces = points_of(Visits.of(visits), kind, **how)
     return of_points(
         traces, wanted, model=model, draws=draws, each=each, seed=seed, threads=number,
         progress=progress,
@@ -189,7 +237,7 @@ def _numbers(points: int | Iterable[int]) -> list[int]:
     return [int(p) for p in wanted]
 
 
-def _check_sensors(visits: Mapping[str, Visits], wanted: list[int], model: str) -> None:
+def _check_sensors(visits: Mapping[str, Any], wanted: list[int], model: str) -> None:
     if len(visits) < 2:  # noqa: PLR2004
         raise ArgumentError("give at least two sensors, or the Visits of one without its name")
     if model != "probabilistic":

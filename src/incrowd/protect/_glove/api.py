@@ -20,7 +20,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from incrowd._arguments import whole
-from incrowd.errors import ArgumentError, IncrowdDeprecationWarning
+from incrowd.errors import ArgumentError, DataWarning, IncrowdDeprecationWarning
 from incrowd.protect._generalisation import checked
 from incrowd.protect._glove.settings import (
     CROWDS,
@@ -33,6 +33,8 @@ from incrowd.protect._glove.settings import (
     SUPPRESSED,
     VARIANTS,
     in_units,
+    in_vain,
+    in_words,
     resolve,
     rules_for,
     threshold,
@@ -328,7 +330,8 @@ def glove(
         slots of the grid, rounded down. The papers use 15,000 m and 360 min. Of two-stage merging
         this holds before overlaps are reshaped, which can join boxes to larger ones.
     max_space, max_time
-        The same in cells and slots of the grid. Deprecated: write `max_metres`, `max_minutes`.
+        The same in cells and slots of the grid, so that ``max_space=15_000`` is 1,500 km on the
+        usual grid. Deprecated: write `max_metres`, `max_minutes`.
     suppress
         Of two-stage merging (which it implies). ``"boxes"`` (the default): what is dropped is the
         merged sample, with all that was merged into it. ``"samples"``: only those samples go that
@@ -358,6 +361,11 @@ def glove(
         of settings with which other people are together, is refused.
     progress
         Called with the name of the stage, how much of it is done, and how much there is.
+
+    Warns
+    -----
+    DataWarning
+        If a threshold is wider or longer than the data itself: it would suppress nothing.
 
     Examples
     --------
@@ -455,11 +463,16 @@ def glove(
 def _threshold(
     old: str, number: int | None, new: str, value: float | None, data: "Trajectories"
 ) -> int | None:
-    """Return a threshold in cells or slots; warn of the old way to give it."""
+    """Return a threshold in cells or slots; warn of the old way to give it, and of one in vain."""
     if number is not None:
-        said = f"{old} is deprecated; use {new} instead"
+        said = f"{old} is deprecated; use {new} instead: {in_words(old, number, data.frame)}"
         warnings.warn(said, IncrowdDeprecationWarning, stacklevel=3)
-    return threshold(old, number, new, value, data.frame)
+    found = threshold(old, number, new, value, data.frame)
+    if found is not None:
+        vain = in_vain(old if value is None else new, found, data)
+        if vain:
+            warnings.warn(vain, DataWarning, stacklevel=3)
+    return found
 
 
 def _compile_ahead() -> None:

@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd._numba import kernel
+from incrowd._summary import Summarised, Summary
 from incrowd.data._trajectories import Trajectories
 from incrowd.protect._glove.words import (
     GUARANTEE,
@@ -24,6 +25,7 @@ from incrowd.protect._glove.words import (
     limits_of,
     promises_of,
 )
+from incrowd.protect._mechanism import summary_of
 
 if TYPE_CHECKING:
     from incrowd.protect._glove.engine import Run
@@ -86,8 +88,8 @@ class Losses(Mapping[str, int]):
         return [each.name for each in fields(self) if getattr(self, each.name) is not None]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Release:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Release(Summarised):
     """What GLOVE made of a dataset.
 
     Attributes
@@ -135,6 +137,9 @@ class Release:
     def explanation(self) -> tuple[str, ...]:
         """What was done to the data, in plain sentences."""
         return explanation_of(self.settings)
+
+    def _summary(self) -> Summary:
+        return summary_of(self)
 
 
 class Crowds(NamedTuple):

@@ -7,7 +7,7 @@ cells and slots; `rules_for` gives what the engine is told.
 import math
 from typing import TYPE_CHECKING, Any
 
-from incrowd._arguments import is_number, whole
+from incrowd._arguments import is_number, is_whole, whole
 from incrowd.errors import ArgumentError
 from incrowd.protect._generalisation import checked
 
@@ -27,6 +27,8 @@ __all__ = [
     "SUPPRESSED",
     "VARIANTS",
     "in_units",
+    "in_vain",
+    "in_words",
     "resolve",
     "rules_for",
     "threshold",
@@ -46,6 +48,8 @@ OF_MERGE = {
 }
 """The settings that only one way of merging has."""
 PAIR, MANY = 2, 1000
+KILOMETRE, LONG = 1000, 10
+"""What is longer is told in kilometres, and in hours."""
 WIDEST = 2**31 - 1
 """Cells and slots are 32-bit integers: nothing is wider or longer."""
 
@@ -141,6 +145,46 @@ def in_units(name: str, value: float, frame: "Frame") -> tuple[int, str]:
         return number, ""
     taken = f"{number * unit:g} {short} ({number:,} {what}s of the grid)"
     return number, f"{name} is rounded down to {taken}"
+
+
+def in_words(name: str, number: Any, frame: "Frame") -> str:
+    """Return a threshold in cells or slots as it was asked for, in metres or minutes, and in words.
+
+    Examples
+    --------
+    >>> from incrowd import Frame
+    >>> in_words("max_space", 15_000, Frame())
+    'max_space=15000 (1,500 km)'
+    """
+    if not is_whole(number):
+        return f"{name}={number!r}"  # refused in a moment
+    if name in ("max_metres", "max_minutes"):
+        return f"{name}={number * (frame.cell if name == 'max_metres' else frame.slot / 60):.0f}"
+    return f"{name}={number} ({_size(name, number, frame)})"
+
+
+def _size(name: str, number: int, frame: "Frame") -> str:
+    """Return cells as a length, and slots as a duration."""
+    if name in ("max_space", "max_metres"):
+        metres = number * frame.cell
+        return f"{metres:,.0f} m" if metres < KILOMETRE else f"{metres / KILOMETRE:,.0f} km"
+    hours = number * frame.slot / 3600
+    return f"{hours * 60:,.0f} min" if hours < LONG else f"{hours:,.0f} h"
+
+
+def in_vain(name: str, number: Any, data: "Trajectories") -> str:
+    """Return what to tell of a threshold that no box of these data could exceed; mostly nothing."""
+    if not data.samples or not is_whole(number):
+        return ""
+    space = name in ("max_space", "max_metres")
+    axes = ((data.x0, data.x1), (data.y0, data.y1)) if space else ((data.t0, data.t1),)
+    most = max(int(high.max()) - int(low.min()) for low, high in axes)
+    if number <= most:
+        return ""
+    return (
+        f"{in_words(name, number, data.frame)} is {'wider' if space else 'longer'} than the data "
+        f"({_size(name, most, data.frame)}): it would suppress nothing"
+    )
 
 
 def rules_for(
