@@ -6,8 +6,9 @@ run goes on from its checkpoint, and nothing half-written is ever found under th
     python examples/monthly_job.py                              a synthetic month, in a new folder
     python examples/monthly_job.py 'data/2026-05/*.csv.gz' releases/2026-05 --private private
 
-Status: 0 published (or there already), 1 not published because a check failed, 4 the input cannot
-be used. The private folder has the record of who became whom: it must not lie in the release.
+Status: 0 published (or there already), 1 not published because a check failed or too much is lost,
+4 the input cannot be used. The private folder has the record of who became whom: it must not lie in
+the release.
 """
 
 import argparse
@@ -22,6 +23,7 @@ import incrowd
 log = logging.getLogger("monthly")
 
 PUBLISHED, REFUSED, BAD_INPUT = 0, 1, 4
+MOST_LOST = 0.2  # of the people, and of the samples
 
 
 def main() -> int:
@@ -60,7 +62,7 @@ def run(source: str, release: Path, private: Path, k: int) -> int:
             log.info("%s is there, and %s", release.name, "holds" if found.ok else "DOES NOT HOLD")
             return PUBLISHED if found.ok else REFUSED
         return publish(source, release, private, k)
-    except incrowd.errors.VerificationError as error:
+    except (incrowd.errors.VerificationError, incrowd.errors.LossError) as error:
         log.error("not published: %s", error)  # noqa: TRY400  the message is all there is to say
         return REFUSED
     except incrowd.errors.InputError as error:
@@ -81,7 +83,11 @@ def publish(source: str, release: Path, private: Path, k: int) -> int:
     log.info("hidden: %s", hidden.losses)
 
     done = incrowd.publish(
-        hidden, release, original=data, record=private / "who-became-whom.parquet"
+        hidden,
+        release,
+        original=data,
+        record=private / "who-became-whom.parquet",
+        max_lost=MOST_LOST,
     )
     passed = sum(check.ok is True for check in done.verification.checks)
     log.info("%d of %d checks passed on the written files", passed, len(done.verification.checks))

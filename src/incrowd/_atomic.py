@@ -24,7 +24,11 @@ __all__ = [
 
 @contextlib.contextmanager
 def replacing(
-    path: str | os.PathLike[str], *, directory: bool = False, overwrite: bool = False
+    path: str | os.PathLike[str],
+    *,
+    directory: bool = False,
+    overwrite: bool = False,
+    private: bool = False,
 ) -> Iterator[Path]:
     """Yield a path to write to; move it to `path` when the block ends without an error.
 
@@ -36,6 +40,8 @@ def replacing(
         Whether a directory is written (it is made empty beforehand) and not a file.
     overwrite
         Whether something that is there already may be replaced. A directory never is.
+    private
+        Whether nobody but its owner may read the file, from its first byte on.
 
     Raises
     ------
@@ -48,6 +54,8 @@ def replacing(
     try:
         if directory:
             part.mkdir()
+        elif private:
+            os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         yield part
         _sync(part)
         # Looked at again: something may have taken the name during a long run.

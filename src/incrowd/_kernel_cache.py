@@ -42,6 +42,7 @@ __all__ = [
     "KernelCache",
     "digest",
     "folders",
+    "is_writable",
 ]
 
 _DAY = 86_400
@@ -78,7 +79,9 @@ class KernelCache:
 
     def is_filled(self) -> bool:
         """Tell whether a specialisation of this kernel is kept."""
-        return any(any((folder / self._own).glob("*.nbc")) for folder in folders())
+        # A folder that may not even be looked into, as another user's home, holds nothing for us.
+        paths = (path for folder in folders() for path in _entries(folder / self._own))
+        return any(path.suffix == ".nbc" for path in paths)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Give the specialisation for some types of arguments if it is kept, else None."""
@@ -144,6 +147,18 @@ def folders() -> list[Path]:
     with contextlib.suppress(RuntimeError):  # the user has no home directory
         return [_user_folder() / "kernels", package]
     return [package]
+
+
+def is_writable(folder: Path) -> bool:
+    """Tell whether kernels can be kept in a folder; it is made if it is not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f"{uuid.uuid4().hex[:16]}.part"
+        probe.touch()
+        probe.unlink()
+    except OSError:
+        return False
+    return True
 
 
 def _user_folder() -> Path:

@@ -39,10 +39,13 @@ def calls(original, tmp_path, monkeypatch):
 
 @pytest.fixture
 def anonymize(incrowd, calls):
-    """Anonymize the data into `release`."""
+    """Anonymize the data into `release`; leave out what is noted without a record."""
 
     def command(*words):
-        return incrowd("anonymize", "calls.csv", "-o", "release", "--user", "who", *words)
+        run = incrowd("anonymize", "calls.csv", "-o", "release", "--user", "who", *words)
+        lines = run[2].splitlines(keepends=True)
+        said = "".join(line for line in lines if not line.startswith("note: without --record"))
+        return run[0], run[1], said
 
     return command
 
@@ -86,18 +89,21 @@ class TestAnonymize:
         assert "It protects against\n- record linkage" in out
         assert "It does not protect against\n- attribute inference" in out
         assert "The release is in release.\nThe private record is who.parquet." in out
-        assert (
-            lines[-1] == "Verify it again with:  incrowd verify release --original calls.csv "
-            "--record who.parquet --user who"
-        )
+        assert lines[-1] == "Verify it again with:  incrowd verify release --record who.parquet"
 
     def test_the_next_command_works(self, anonymize, incrowd):
         _, out, _ = anonymize("--record", "who.parquet", "--tz", "Europe/Paris", "--every-day")
         words = out.splitlines()[-1].split("incrowd ")[1].split()
-        assert words[-5:] == ["--user", "who", "--tz", "Europe/Paris", "--every-day"]
+        assert words == ["verify", "release", "--record", "who.parquet"]
         status, out, _ = incrowd(*words)
         assert status == 0
         assert "not checked" not in out
+
+    def test_the_next_command_without_a_record_names_how_to_read(self, anonymize, incrowd):
+        _, out, _ = anonymize("--tz", "Europe/Paris", "--every-day")
+        words = out.splitlines()[-1].split("incrowd ")[1].split()
+        assert words[-5:] == ["--user", "who", "--tz", "Europe/Paris", "--every-day"]
+        assert incrowd(*words)[0] == 0
 
     @pytest.mark.parametrize("form", ["parquet", "csv"])
     def test_no_identifier_is_in_any_byte(self, anonymize, calls, form):
@@ -303,7 +309,7 @@ class TestInterrupted:
         with monkeypatch.context() as patch:
             patch.setattr("incrowd.evaluate._publish.write_release", interrupted)
             status, out, err = anonymize("--json")
-        assert (status, out) == (130, "")
+        assert (status, json.loads(out)["error"]["code"]) == (130, "interrupted")
         assert "interrupted; no incomplete output was left behind" in err
         assert "release.checkpoint keeps what was done: run the same command again" in err
         assert names(calls) == ["calls.csv", "release.checkpoint"]

@@ -12,7 +12,7 @@ from incrowd.cli._renamed import RENAMED, with_new_names
 
 ROOT = typer.main.get_command(app)
 COMMANDS = ROOT.commands
-READING_COMMANDS = sorted(set(COMMANDS) - {"demo", "synth"})
+READING_COMMANDS = sorted(set(COMMANDS) - {"demo", "init", "synth", "warmup"})
 VALUES = {"--max-bad": "0.1", "--top-places": "7", "--attack-sample": "9"}
 """Values of options that take numbers; 3 will do for the others."""
 
@@ -54,7 +54,9 @@ class TestRenamed:
         assert expected != parsed(command)
         assert capsys.readouterr() == ("", "")
         assert parsed(command, old, *value) == expected
-        assert capsys.readouterr() == ("", f"incrowd: {old} is now {new}\n")
+        # What operators call cells, papers call antennas: that spelling is as good.
+        said = "" if old == "--cells" else f"incrowd: {old} is now {new}\n"
+        assert capsys.readouterr() == ("", said)
         if value:
             assert parsed(command, f"{old}={value[0]}") == expected
 

@@ -95,18 +95,17 @@ class TestProgress:
 
     def test_is_a_line_now_and_then(self, capsys, monkeypatch):
         monkeypatch.setattr("incrowd.cli._console._PATIENCE", 5.0)
-        clock = iter([0, 3, 30, 600, 9000, 9100])
+        clock = iter([0, 0, 3, 30, 40, 60])
         monkeypatch.setattr("incrowd.cli._console.time.monotonic", lambda: next(clock))
         with progress("Reading", "rows") as update:
-            update(1, 10_000)
-            update(5000, 10_000)
-            update(1000, 10_000)
-            update(2000, 10_000)
+            update(0, 10_000)
+            update(300, 10_000)
+            update(3000, 10_000)
+            update(4000, 10_000)
             update(6000)
         assert capsys.readouterr().err.splitlines() == [
-            "Reading: 5,000 rows of 10,000, 27 s more at this rate",
-            "Reading: 1,000 rows of 10,000, 90 min more at this rate",
-            "Reading: 2,000 rows of 10,000, 10.0 h more at this rate",
+            "Reading: 3,000 rows of 10,000, about 70 s more",
+            "Reading: 4,000 rows of 10,000, about 60 s more",
             "Reading: 6,000 rows",
         ]
 
@@ -120,7 +119,7 @@ class TestProgress:
             update(51, 101)
         assert capsys.readouterr().err.splitlines() == [
             "Measuring: 1 person of 101",
-            "Measuring: 51 people of 101, 10 s more at this rate",
+            "Measuring: 51 people of 101, about 10 s more",
         ]
 
 

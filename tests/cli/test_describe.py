@@ -38,6 +38,7 @@ class TestDescribe:
             "zoneless": 3,
             "zone": "Europe/Paris",
             "spilled": False,
+            "unknown_cells": {"cells": 0, "rows": 0, "most": {}},
         }  # fmt: skip
 
     def test_too_many_bad_rows_are_4(self, incrowd, calls):

@@ -57,6 +57,17 @@ class TestLearn:
         assert lines[7].split()[:3] == ["guessing,", "on", "average"]
         assert max(map(len, lines)) <= 98
 
+    def test_says_among_whom_it_was_learned(self, incrowd, cars):
+        words = ("learn", cars[0], "--attack", "location", "--k", "2", "--folds", "3")
+        _, out, _ = incrowd(*words)
+        assert "(transductive, as in the paper;" in " ".join(out.split())
+        _, out, _ = incrowd(*words, "--inductive")
+        assert "without those who are predicted (inductive)" in " ".join(out.split())
+        found = [json.loads(incrowd(*words, *more, "--json")[1]) for more in ((), ("--inductive",))]
+        assert [one["inductive"] for one in found] == [False, True]
+        usual, other = (one["experiments"][0] for one in found)
+        assert usual != other
+
     def test_table_two_has_four_columns(self, incrowd, cars):
         words = ("--attack", "location", "--k", "2", "--folds", "3", "--transfer", cars[1])
         status, out, _ = incrowd("learn", cars[0], *words)

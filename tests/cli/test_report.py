@@ -61,6 +61,7 @@ class TestReport:
         assert status == 3
         assert found["given"] == {
             "original": True, "record": True, "tz": "Asia/Tokyo", "targets": 5, "seed": 0,
+            "reading": "",
         }  # fmt: skip
         assert found["verification"]["ok"]
         assert found["before"]["risk"]["attacked"] == 5

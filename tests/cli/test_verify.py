@@ -83,8 +83,14 @@ class TestVerify:
         assert "files         FAILED       trajectories.parquet is not the file" in out
 
     @pytest.mark.parametrize("words", [["--k", 1], ["--record", "who.parquet"]])
-    def test_wrong_use_is_2(self, incrowd, release, words):
+    def test_wrong_use_is_2(self, incrowd, release, words, monkeypatch):
+        monkeypatch.chdir(release.parent)  # its record does not say how the original was read
         assert incrowd("verify", release, *words)[0] == 2
+
+    def test_a_record_that_is_not_there_is_4(self, incrowd, release):
+        status, _, err = incrowd("verify", release, "--record", "nobody.parquet")
+        assert status == 4
+        assert "there is no such file" in err
 
     def test_what_is_no_release_is_4(self, incrowd, tmp_path):
         status, _, err = incrowd("verify", tmp_path)

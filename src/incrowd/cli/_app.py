@@ -1,5 +1,6 @@
 """All commands, gathered. Nothing heavy is imported here, so that help is there at once."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -13,16 +14,19 @@ from incrowd.cli import (
     demo,
     describe,
     evaluate,
+    init,
     learn,
     measure,
     predict,
     report,
+    run,
     study,
     synth,
     uniqueness,
     verify,
+    warmup,
 )
-from incrowd.cli._command import Command, Commands
+from incrowd.cli._command import Command, Commands, with_messages
 
 __all__ = [
     "app",
@@ -41,8 +45,8 @@ _STATUS = """
 
     Start with:  incrowd demo
 """
-_GROUPS = {
-    "Start": (demo.demo,),
+_GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Start": (demo.demo, init.init, run.run, warmup.warmup),
     "Data": (synth.synth, describe.describe, convert.convert),
     "Measure": (measure.measure, uniqueness.uniqueness, study.study),
     "Attack": (attack.attack, deanonymize.deanonymize, learn.learn, predict.predict),
@@ -56,7 +60,7 @@ app = typer.Typer(
     help="Make datasets of people's trajectories safe to share.",
     epilog=_STATUS,
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -83,4 +87,4 @@ def _incrowd(
 
 for group, commands in _GROUPS.items():
     for command in commands:
-        app.command(cls=Command, rich_help_panel=group)(command)
+        app.command(cls=Command, rich_help_panel=group)(with_messages(command))

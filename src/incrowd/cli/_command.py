@@ -13,25 +13,30 @@ things:
 
 import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
+from incrowd.cli._messages import begin, log_to, messages, note_log, print_error, say
 from incrowd.cli._renamed import RENAMED, with_new_names
 
 __all__ = [
+    "EVERYWHERE",
     "READING",
     "Command",
     "Commands",
     "HelpReading",
+    "with_messages",
 ]
 
 
 READING = "Reading the data"
 """Groups of options whose name begins so are shown by ``--help-reading`` only."""
 _EXAMPLE = "Example:"
+_WRONG_USE = 2
 _USUAL = re.compile(r"\[default: \((.*?)\)(?=[;\]])")
 """How Typer writes what holds without an option, if that is no value."""
 
@@ -58,10 +63,24 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words after the command's name."""
-        options = [one for one in self.get_params(ctx) if isinstance(one, TyperOption)]
+        params = self.get_params(ctx)
+        options = [one for one in params if isinstance(one, TyperOption)]
         with_value = {name for one in options if not one.is_flag for name in one.opts}
-        words = with_new_names(args, RENAMED.get(self.name or "", {}), with_value)
-        return super().parse_args(ctx, words)
+        has_json = any("--json" in one.opts for one in options)
+        begin(self.name, as_json=has_json and "--json" in args)
+        notes: list[str] = []
+        words = with_new_names(args, RENAMED.get(self.name or "", {}), with_value, notes.append)
+        try:
+            return super().parse_args(ctx, words)
+        except Exception as error:
+            # Of wrong use the library that parses options tells on standard error by itself.
+            if hasattr(error, "format_message"):
+                note_log(f"incrowd: {error.format_message()}")
+                print_error(error.format_message(), status=_WRONG_USE, code="usage")
+            raise
+        finally:
+            for note in notes:
+                say(note)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write what the command does, how it is called, and its own options."""
@@ -136,6 +155,72 @@ class Commands(TyperGroup):
             formatter.write_paragraph()
             title, _, lines = part.partition("\n")
             formatter.write(f"{_bold(title)}\n" + f"{lines}\n" * bool(lines))
+
+
+def _be_quiet(wanted: bool) -> None:
+    messages.quiet = wanted
+
+
+def _log(file: Path | None) -> None:
+    if file is not None:
+        log_to(file)
+
+
+EVERYWHERE: dict[str, Any] = {
+    "quiet": Annotated[
+        bool,
+        typer.Option(
+            "--quiet",
+            callback=_be_quiet,
+            is_eager=True,
+            help="Say nothing but errors and warnings: no progress, no notes.",
+            rich_help_panel="Messages",
+        ),
+    ],
+    "log_file": Annotated[
+        Path | None,
+        typer.Option(
+            "--log-file",
+            callback=_log,
+            is_eager=True,
+            help="Append all messages to this file too, with the time.",
+            metavar="FILE",
+            rich_help_panel="Messages",
+        ),
+    ],
+}
+"""The options that every command has, by the names of their parameters."""
+
+
+def with_messages(command: Callable[..., None]) -> "_WithMessages":
+    """Give a command the options that every command has; they are seen to before it runs."""
+    return _WithMessages(command)
+
+
+class _WithMessages:
+    """A command with the options of `EVERYWHERE`.
+
+    Typer asks for the signature each time, so that what the command has is what it has then: a
+    mechanism may be entered after the command was made.
+    """
+
+    def __init__(self, command: Callable[..., None]) -> None:
+        self._command = command
+        self.__name__, self.__doc__ = command.__name__, command.__doc__
+        self.__annotations__: dict[str, Any] = {}
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        own = inspect.signature(self._command, eval_str=True).parameters.values()
+        kind, usual = inspect.Parameter.KEYWORD_ONLY, {"quiet": False, "log_file": None}
+        more = [
+            inspect.Parameter(name, kind, default=usual[name], annotation=option)
+            for name, option in EVERYWHERE.items()
+        ]
+        return inspect.Signature([*(one.replace(kind=kind) for one in own), *more])
+
+    def __call__(self, **given: Any) -> None:
+        self._command(**{name: value for name, value in given.items() if name not in EVERYWHERE})
 
 
 def _show_reading(ctx: typer.Context, wanted: bool) -> None:

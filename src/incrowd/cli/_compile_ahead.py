@@ -4,7 +4,9 @@ Kernels are called as they are on real data, for a kernel is compiled for the ty
 arguments; what comes out is thrown away.
 """
 
+import importlib
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +15,67 @@ if TYPE_CHECKING:
 
     from incrowd.data._trajectories import Trajectories
 
-__all__ = ["publish", "report"]
+__all__ = ["publish", "report", "steps"]
 
 PAIRS, SAMPLES, DAYS, STEP = 12, 200, 14, 5
+
+
+def steps() -> dict[str, Callable[[], None]]:
+    """Give all that can be compiled ahead, by the commands that need it."""
+    return {
+        "anonymize": _glove,
+        "anonymize, k-merge": _k_merge,
+        "verify": publish,
+        "report": report,
+        "measure": _measure,
+        "uniqueness": _uniqueness,
+        "attack": _attack,
+        "deanonymize": _deanonymize,
+        "evaluate": _evaluate,
+    }
+
+
+def _glove() -> None:
+    importlib.import_module("incrowd.protect._glove.engine").compile_kernels()
+
+
+def _k_merge() -> None:
+    importlib.import_module("incrowd.protect._glove.k_merge").compile_kernels()
+
+
+def _measure() -> None:
+    import incrowd
+
+    incrowd.k_gap(_original())
+
+
+def _uniqueness() -> None:
+    import incrowd
+
+    incrowd.uniqueness(incrowd.visits(_original()), draws=10)
+
+
+def _attack() -> None:
+    import incrowd
+
+    incrowd.risk(incrowd.visits(_original()), list(incrowd.ATTACKS), [2])
+
+
+def _deanonymize() -> None:
+    import incrowd
+
+    incrowd.deanonymize(incrowd.visits(_original()))
+
+
+def _evaluate() -> None:
+    import incrowd
+
+    incrowd.utility(incrowd.of_release(_original(), incrowd.glove(_original(), k=2)))
+
+
+def _original() -> "Trajectories":
+    with tempfile.TemporaryDirectory() as folder:
+        return _pairs(Path(folder))[1]
 
 
 def publish() -> None:

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incrowd.cli import INTERRUPTED, TERMINATED
-from incrowd.errors import IncrowdError, InputError, PrivacyWarning, VerificationError
+from incrowd.cli._messages import messages, note_log, print_error, say
+from incrowd.cli._remaining import RemainingTime, in_words
+from incrowd.errors import IncrowdError, InputError, LossError, PrivacyWarning, VerificationError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,23 +52,28 @@ def run(app: Callable[[], Any]) -> int:
             sys.stdout.flush()
     except SystemExit as stop:
         if stop.code in _STOPPED:  # typer may have been there first
-            say(_STOPPED[stop.code])
+            say(_STOPPED[stop.code], always=True)
+            print_error(_STOPPED[stop.code], status=stop.code, code="interrupted")
         return stop.code if isinstance(stop.code, int) else _USE
     except BrokenPipeError:
         # Whoever read the output has seen enough; nothing is left to be flushed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        say(_STOPPED[INTERRUPTED])
+        say(_STOPPED[INTERRUPTED], always=True)
+        print_error("interrupted", status=INTERRUPTED, code="interrupted")
         return INTERRUPTED
     except MemoryError:
-        say(
-            "incrowd: out of memory; set a limit with --memory, or take a part of the data with "
-            "--from, --to, --bbox or --sample-people"
+        text = (
+            "out of memory; set a limit with --memory, or take a part of the data with --from, "
+            "--to, --bbox or --sample-people"
         )
+        say(f"incrowd: {text}", always=True)
+        print_error(text, status=_USE, code="memory")
         return _USE
     except (IncrowdError, OSError) as error:
-        say(f"incrowd: {error}")
+        say(f"incrowd: {error}", always=True)
+        print_error(error, status=_status_of(error))
         return _status_of(error)
     return 0
 
@@ -75,12 +82,7 @@ def _status_of(error: Exception) -> int:
     """Give the exit status of an error: bad data is told from wrong use."""
     if isinstance(error, InputError):
         return _DATA
-    return _NO if isinstance(error, VerificationError) else _USE
-
-
-def say(text: str) -> None:
-    """Tell the person at the terminal something that is no result."""
-    print(text, file=sys.stderr)
+    return _NO if isinstance(error, VerificationError | LossError) else _USE
 
 
 def warn(text: str) -> None:
@@ -89,13 +91,18 @@ def warn(text: str) -> None:
 
 
 def write_people(table: "pl.DataFrame", output: "Path", *, overwrite: bool) -> None:
-    """Write a table of people, whole or not at all, and warn that it names them."""
+    """Write a table of people, whole or not at all, and warn that it names them.
+
+    Nobody but its owner may read it, as is the case with the private record.
+    """
     import polars as pl
 
     from incrowd.data._io.write import table_file
 
     rows = table.to_arrow(compat_level=pl.CompatLevel.oldest())
-    with table_file(output, rows.schema, decimals=_DECIMALS, overwrite=overwrite) as put:
+    with table_file(
+        output, rows.schema, decimals=_DECIMALS, overwrite=overwrite, private=True
+    ) as put:
         for batch in rows.to_batches():
             put(batch)
     say(f"wrote {rows.num_rows:,} rows to {output}")
@@ -146,8 +153,21 @@ def warn_first_compile(what: str) -> None:
     home = importlib.import_module(f"incrowd.{module}")
     if not is_cached(getattr(home, name)):
         takes = _COMPILED[what].takes
+        _tell_if_nowhere()
         say(f"Compiling what this command runs, once on this machine: about {takes} ...")
         compile_ahead(*_COMPILED[what].ahead)
+
+
+def _tell_if_nowhere() -> None:
+    """Say if what is compiled cannot be kept, as in a container that is read-only."""
+    from incrowd._kernel_cache import folders, is_writable
+
+    if not any(is_writable(folder) for folder in folders()):
+        say(
+            "note: what is compiled cannot be kept, for no folder of "
+            f"{', '.join(map(str, folders()))} can be written. Set NUMBA_CACHE_DIR to one that "
+            "can, or run `incrowd warmup --cache DIR` when the image is built"
+        )
 
 
 def on_first_progress(update: Callable[..., None], what: str) -> Callable[..., None]:
@@ -173,8 +193,9 @@ def progress(what: str, unit: str) -> Iterator[Callable[..., None]]:
     callable
         Takes the number done and, if known, the number of all.
     """
-    if not sys.stderr.isatty():
-        yield _plain(what, unit)
+    plain = _plain(what, unit, say)
+    if messages.quiet or not sys.stderr.isatty():
+        yield plain
         return
     from rich.console import Console
     from rich.progress import (
@@ -182,23 +203,28 @@ def progress(what: str, unit: str) -> Iterator[Callable[..., None]]:
         Progress,
         TextColumn,
         TimeElapsedColumn,
-        TimeRemainingColumn,
     )
+
+    logged, rest = _plain(what, unit, note_log), RemainingTime()
 
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.fields[count]}"),
         TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[rest]}"),
         console=Console(stderr=True),
         transient=True,
     )
     with bar:
-        task = bar.add_task(what, total=None, count="")
+        task = bar.add_task(what, total=None, count="", rest="")
 
         def update(done: int, total: int | None = None) -> None:
-            bar.update(task, completed=done, total=total, count=_counted(done, unit))
+            seconds = rest.update(done, total, now=time.monotonic())
+            more = "" if seconds is None else f"about {in_words(seconds)} more"
+            count = _counted(done, unit)
+            bar.update(task, completed=done, total=total, count=count, rest=more)
+            logged(done, total)
 
         yield update
 
@@ -209,33 +235,22 @@ def _counted(number: int, unit: str) -> str:
     return f"{number:,} {one if number == 1 else unit}"
 
 
-def _plain(what: str, unit: str) -> Callable[..., None]:
-    last, first = time.monotonic(), None
+def _plain(what: str, unit: str, tell: Callable[[str], None]) -> Callable[..., None]:
+    last, rest = time.monotonic(), RemainingTime()
 
     def update(done: int, total: int | None = None) -> None:
-        nonlocal last, first
+        nonlocal last
         now = time.monotonic()
-        # Before the first of all there may be the compiler; so the rate is that of the others.
-        if first is None and done > 0:
-            first = now, done
+        seconds = rest.update(done, total, now=now)
         if now - last > _PATIENCE:
             last, text = now, f"{what}: {_counted(done, unit)}"
             if total:
                 text += f" of {total:,}"
-            if total and first and first[1] < done < total:
-                rest = (now - first[0]) * (total - done) / (done - first[1])
-                text += f", {_while(rest)} more at this rate"
-            say(text)
+            if seconds is not None:
+                text += f", about {in_words(seconds)} more"
+            tell(text)
 
     return update
-
-
-def _while(seconds: float) -> str:
-    """Tell how long something takes, as one would say it."""
-    minute, hour = 60, 3600
-    if seconds < 2 * minute:
-        return f"{seconds:.0f} s"
-    return f"{seconds / minute:.0f} min" if seconds < 2 * hour else f"{seconds / hour:.1f} h"
 
 
 def _warn(
@@ -247,4 +262,4 @@ def _warn(
     line: str | None = None,  # noqa: ARG001
 ) -> None:
     kind = "PRIVACY WARNING" if issubclass(category, PrivacyWarning) else "warning"
-    say(f"{kind}: {message}")
+    say(f"{kind}: {message}", always=True)

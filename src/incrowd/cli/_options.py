@@ -23,10 +23,12 @@ import typer
 
 from incrowd.cli._command import READING, HelpReading
 from incrowd.cli._console import progress, say
+from incrowd.cli._project import NoProject, ProjectFile
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
     from incrowd.data._frame import Frame
+    from incrowd.data._original import OriginalReading
     from incrowd.data._trajectories import Trajectories
 
 __all__ = [
@@ -41,6 +43,7 @@ __all__ = [
     "by_sensor",
     "in_units",
     "numbers_of",
+    "reading_keys",
     "reads_data",
     "reads_original",
     "reads_sensors",
@@ -59,6 +62,23 @@ _NAMED = r"([^\W\d][\w-]*)=(.+)"
 _HELP = inspect.Parameter(
     "help_reading", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=HelpReading
 )
+_CONTEXT = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+_PROJECT = tuple(
+    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual, annotation=kind)
+    # In this order: whether there is to be one decides whether one is looked for.
+    for name, usual, kind in (("no_project", False, NoProject), ("project", None, ProjectFile))
+)
+_READ_AS = {
+    "antennas": ("cells",),
+    "fail_on_bad_row": ("strict",),
+    "column_names": ("names",),
+    "since": ("time",),
+    "until": ("time",),
+    "tz": ("tz", "zone"),
+    "sample_people": ("share", "seed"),
+    "sample_seed": ("seed",),
+}
+"""Arguments of `read` and `select` that are not named as their options are."""
 _WIDEST = 2**31 - 1
 """Cells and slots are 32-bit integers: nothing is wider or longer."""
 
@@ -129,6 +149,12 @@ class Source:
             data = incrowd.read(self.path, progress=update, **self.reading)
         return incrowd.select(data, **self.selecting)
 
+    def noted(self, data: "Trajectories") -> "OriginalReading":
+        """Return how the data was read, for the private record of a release."""
+        from incrowd.data._original import OriginalReading
+
+        return OriginalReading.of(self.path, self.reading, self.selecting, data)
+
     def read_on(self, grid: "Frame") -> "Trajectories":
         """Read the data as `read` does, on a grid in all that was not asked for otherwise.
 
@@ -144,6 +170,19 @@ class Source:
                 for name, value in asked.items()
             }
         return incrowd.select(incrowd.read(self.path, **self.reading | how), **self.selecting)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedSource(Source):
+    """The original of a release, read as the private record says that it was read."""
+
+    known: "OriginalReading | None" = None
+
+    def read_on(self, grid: "Frame") -> "Trajectories":
+        """Read the original on the grid of its release; refuse files that have changed."""
+        assert self.known is not None  # noqa: S101  always given
+        machine = {name: self.reading[name] for name in ("memory", "threads", "temp_dir")}
+        return self.known.read_on(grid, **machine)
 
 
 def _source(
@@ -314,9 +353,10 @@ def reads_original(command: Callable[..., None]) -> Callable[..., None]:
         "--original",
         help="Data that the release was made from: a file, a folder or a quoted pattern.",
         metavar="DATA",
+        show_default="as the private record says",
     )
     original = first.replace(annotation=Annotated[str | None, option], default=None)
-    return _with_options(command, [original], rest)
+    return _with_options(command, [original], rest, recorded=True)
 
 
 def reads_sensors(command: Callable[..., None]) -> Callable[..., None]:
@@ -336,25 +376,87 @@ def _parameters() -> list[inspect.Parameter]:
     return [parameter.replace(annotation=hints[name]) for name, parameter in shared.items()]
 
 
+def reading_keys() -> list[str]:
+    """Return the options for reading, as they are named in a project file."""
+    keys = []
+    for one in _parameters()[1:]:
+        flags = one.annotation.__metadata__[0].param_decls or (f"--{one.name}",)
+        flag = next(flag for flag in flags if flag.startswith("--"))
+        keys.append(flag.removeprefix("--").replace("-", "_"))
+    return keys
+
+
 def _with_options(
-    command: Callable[..., None], before: list[inspect.Parameter], after: list[inspect.Parameter]
+    command: Callable[..., None],
+    before: list[inspect.Parameter],
+    after: list[inspect.Parameter],
+    *,
+    recorded: bool = False,
 ) -> Callable[..., None]:
-    """Put the parameters of `_source` before and after the command's own."""
+    """Put the parameters of `_source` before and after the command's own.
+
+    If `recorded`, what was not given is as the private record says that the original was read.
+    """
     own = inspect.signature(command, eval_str=True).parameters
+    takes_context = "context" in own
 
     @functools.wraps(command)
     def wrapper(**given: Any) -> None:
         reading = {parameter.name: given.pop(parameter.name) for parameter in (*before, *after)}
-        del given[_HELP.name]
-        source = None if reading["data"] is None else _source(**reading)
+        for one in (*_PROJECT, _HELP):
+            del given[one.name]
+        context = given["context"] if takes_context else given.pop("context")
+        known = _recorded(given.get("record")) if recorded else None
+        source: Source | None
+        if known is not None:
+            source = _source_as_recorded(known, reading, _typed(context))
+        else:
+            source = None if reading["data"] is None else _source(**reading)
         command(source=source, **given)
 
     mine = [parameter for name, parameter in own.items() if name != "source"]
-    every = (*before, *mine, *after, _HELP)
+    every = (*([] if takes_context else [_CONTEXT]), *_PROJECT, *before, *mine, *after, _HELP)
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in every]
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     wrapper.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": None}
     return wrapper
+
+
+def _typed(context: typer.Context) -> set[str]:
+    """Return the names of the parameters that were given on the command line."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return {name for name, of in sources.items() if of is not None and of.name == "COMMANDLINE"}
+
+
+def _recorded(record: Path | None) -> "OriginalReading | None":
+    from incrowd.data._original import reading_of
+
+    return None if record is None else reading_of(record)
+
+
+def _source_as_recorded(
+    known: "OriginalReading", reading: dict[str, Any], typed: set[str]
+) -> Source:
+    """Return the original as it was read, except for what was given on the command line."""
+    machine = {name: reading[name] for name in ("memory", "threads", "temp_dir")}
+    if not typed & (reading.keys() - machine.keys()):
+        return RecordedSource(known.source, {**_usual(), **known.options, **machine}, {}, {}, known)
+    path = reading["data"] if "data" in typed else known.source
+    asked = _source(**reading | {"data": path})
+    given = {_READ_AS.get(name, (name,))[0] for name in typed}
+    parts = {key for name in typed for key in _READ_AS.get(name, (name,))}
+    return Source(
+        asked.path,
+        {n: of if n in given else known.options.get(n, of) for n, of in asked.reading.items()},
+        {n: of if n in parts else known.selection.get(n, of) for n, of in asked.selecting.items()},
+        asked.files,
+    )
+
+
+def _usual() -> dict[str, Any]:
+    """Return the reading options without any that was given."""
+    parameters = _parameters()[1:]
+    return _source("", **{one.name: one.default for one in parameters}).reading
 
 
 def by_sensor(given: list[str]) -> tuple[str, dict[str, str]]:

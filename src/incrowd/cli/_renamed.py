@@ -4,10 +4,10 @@ One table for all commands. `with_new_names` puts the new spellings into the wor
 line before they are parsed, so that no command knows of the old ones and no ``--help`` shows them.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 
-from incrowd.cli._console import say
+from incrowd.cli._messages import say
 
 __all__ = [
     "RENAMED",
@@ -30,6 +30,8 @@ _STAYS = {
 }
 _ADVERSARY = {"--precision": "--time-bin"}
 _RESIDENTS = {"--local": "--local-tz"}
+_ALIASES = {"--cells"}
+"""Spellings that are as good as the other: operators speak of cells, papers of antennas."""
 
 RENAMED: dict[str, dict[str, str]] = {
     "synth": {**_FILES, "--cells": "--antennas"},
@@ -76,7 +78,10 @@ RENAMED: dict[str, dict[str, str]] = {
 
 
 def with_new_names(
-    words: Sequence[str], renamed: Mapping[str, str], with_value: Collection[str]
+    words: Sequence[str],
+    renamed: Mapping[str, str],
+    with_value: Collection[str],
+    tell: Callable[[str], None] = say,
 ) -> list[str]:
     """Return the words of a command line in new spellings; say what was replaced, each once.
 
@@ -89,6 +94,8 @@ def with_new_names(
     with_value
         Spellings of its options that take a value: the word after one of them is no option, even
         if it looks like one.
+    tell
+        Is told what was replaced.
     """
     rest, found, replaced = iter(words), [], dict[str, str]()
     for word in rest:
@@ -103,5 +110,6 @@ def with_new_names(
         if name in with_value and not equals:
             found += islice(rest, 1)
     for old, new in replaced.items():
-        say(f"incrowd: {old} is now {new}")
+        if old not in _ALIASES:
+            tell(f"incrowd: {old} is now {new}")
     return [*found, *rest]

@@ -1,7 +1,6 @@
 """``incrowd anonymize``: protect a dataset, verify what was written, and publish it."""
 
 import contextlib
-import json
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -11,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from incrowd.cli._command import EVERYWHERE
 from incrowd.cli._console import on_first_progress, progress, say
+from incrowd.cli._messages import error_document, print_json
 from incrowd.cli._methods import (
     as_plain,
     in_option_names,
@@ -22,7 +23,7 @@ from incrowd.cli._methods import (
     takes_settings,
 )
 from incrowd.cli._options import AsJson, Source, reads_data
-from incrowd.errors import ArgumentError, IncrowdError, VerificationError
+from incrowd.errors import ArgumentError, IncrowdError, LossError, VerificationError
 
 if TYPE_CHECKING:
     from incrowd.data._trajectories import Trajectories
@@ -33,6 +34,7 @@ __all__ = [
     "anonymize",
     "itself",
     "lines_of",
+    "protected",
     "stages",
 ]
 
@@ -95,6 +97,17 @@ def anonymize(
             rich_help_panel="Output",
         ),
     ] = False,
+    fail_above: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Publish nothing, and end with 1, if a larger share of the people or of the "
+            "samples is lost.",
+            metavar="SHARE",
+            rich_help_panel="Output",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Protect a dataset, verify what was written, and publish it.
@@ -120,9 +133,15 @@ def anonymize(
     _refuse_same(context.params["data"], output, record, journal)
     _refuse_journal(journal, output)
     _tell_left_behind(output)
+    if record is None:
+        say(
+            "note: without --record nobody can ever check again that the release is true to the "
+            "original: who is in which crowd, what was deleted, how far each sample moved. It "
+            "cannot be made later"
+        )
     data = source.read()
     with _keeping(journal):
-        result = _protected(mechanism, method, data, source.reading, journal)
+        result = protected(mechanism, method, data, source.reading, journal)
         try:
             with progress("Writing and verifying", "steps") as update:
                 done = publish(
@@ -131,22 +150,24 @@ def anonymize(
                     original=data,
                     format=form.value,
                     record=record,
+                    reading=None if record is None else source.noted(data),
                     overwrite=overwrite,
+                    max_lost=fail_above,
                     progress=update,
                 )
-        except (ArgumentError, VerificationError) as error:
+        except (ArgumentError, LossError, VerificationError) as error:
             _forget(journal)  # the same run would end in the same way
             if isinstance(error, VerificationError):
                 _refuted(error, as_json=as_json)
             raise
     _forget(journal)
     if as_json:
-        print(json.dumps(as_plain(data, done, record), indent=2, ensure_ascii=False))
+        print_json(as_plain(data, done, record))
         return
     print("\n".join([*lines_of(data, result, done), "", *_next(context, done, record)]))
 
 
-def _protected(
+def protected(
     mechanism: "Mechanism",
     method: str,
     data: "Trajectories",
@@ -285,15 +306,16 @@ def _noticing(
 def _refuted(error: VerificationError, *, as_json: bool) -> NoReturn:
     """Say which checks failed, and end with the status for no."""
     found = error.verification
-    print(
-        json.dumps({"ok": False, "release": None, "verification": found.to_dict()}, indent=2)
-        if as_json
-        else found
-    )
+    if as_json:
+        about = {"ok": False, "release": None, "verification": found.to_dict()}
+        print_json(about | {"error": error_document(error)}, status=1)
+    else:
+        print(found)
     names = ", ".join(check.name for check in found.failed)
     say(
         f"incrowd: the release did not pass its verification ({names}) and was removed; "
-        f"nothing is under {found.path}"
+        f"nothing is under {found.path}",
+        always=True,
     )
     raise typer.Exit(1) from error
 
@@ -303,16 +325,19 @@ def _next(context: typer.Context, done: "Publication", record: Path | None) -> l
     lines = [f"The release is in {done.path}."]
     if record is not None:
         lines.append(f"The private record is {record}. Do not share it: it names everybody.")
-    words = ["verify", str(done.path), "--original", context.params["data"]]
-    words += [] if record is None else ["--record", str(record)]
-    again = shlex.join([itself(), *words, *_reading_words(context)])
+    if record is not None:
+        # The record knows the original and how it was read.
+        again = shlex.join([itself(), "verify", str(done.path), "--record", str(record)])
+    else:
+        words = ["verify", str(done.path), "--original", context.params["data"]]
+        again = shlex.join([itself(), *words, *_reading_words(context)])
     return [*lines, f"Verify it again with:  {again}"]
 
 
 def _reading_words(context: typer.Context) -> list[str]:
     """Give the options of reading as they were given, for a command that reads the same."""
     own = {"data", "output", "method", "form", "record", "checkpoint", "overwrite", "as_json"}
-    own.update(offered_settings())
+    own.update(offered_settings(), EVERYWHERE, ["fail_above"])
     words: list[str] = []
     for option in context.command.params:
         source = context.get_parameter_source(option.name or "")

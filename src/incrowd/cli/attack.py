@@ -1,6 +1,5 @@
 """``incrowd attack``: what somebody who knows a little of a person can find out who she is."""
 
-import json
 import textwrap
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +20,7 @@ from incrowd.cli._attack_options import (
     with_precision,
 )
 from incrowd.cli._console import on_first_progress, progress, warn, write_people
+from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, numbers_of, reads_data
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def attack(
         about["risk"] = [asdict(each) for each in found]
         if worst:
             about["worst"] = most
-        print(json.dumps(about, indent=2, ensure_ascii=False, default=str))
+        print_json(about)
         return
     print(f"{'people':<22}{len(visits):,}\n{'visits':<22}{len(visits.place):,}")
     if who is not None:

@@ -3,7 +3,6 @@
 Both sides of recognition: what is looked at, and what is known; one of them may be a release.
 """
 
-import json
 import textwrap
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 
 from incrowd._format import WIDTH
 from incrowd.cli._console import on_first_progress, progress, say, write_people
+from incrowd.cli._messages import print_json
 from incrowd.cli._options import (
     AsJson,
     Overwrite,
@@ -184,7 +184,7 @@ def _with_release(source: Source, other: Source | None, record: Path | None, how
         )
     _refuse_sensors(original)
     with progress("Reading", "people"):
-        pair = of_files(folder, original.read_on, record)
+        pair = of_files(folder, original.read_on, record, other=True)
     strangers = int(pair.after.crowd.sum()) - len(pair.known)
     if strangers:
         say(f"note: {strangers:,} people of the release are not in the other dataset")
@@ -358,7 +358,7 @@ def deanonymize(
             name: _about(one, trained, sides[name], _seconds(sides[name].trace, time_bin))
             for name, one in found.items()
         }
-        print(json.dumps(about["data"] if list(about) == ["data"] else about, indent=2))
+        print_json(about["data"] if list(about) == ["data"] else about)
         return
     for i, (name, one) in enumerate(found.items()):
         if name != "data":

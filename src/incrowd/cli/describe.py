@@ -1,8 +1,8 @@
 """``incrowd describe``: what is in a dataset, and what was rejected and why."""
 
-import json
 from typing import TYPE_CHECKING
 
+from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson, Source, reads_data
 
 if TYPE_CHECKING:
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 __all__ = [
     "describe",
     "lines_of",
+    "reading_lines",
 ]
 
 
@@ -30,11 +31,11 @@ def describe(
     about = incrowd.describe(data)
     if as_json:
         reading = None if data.reading is None else data.reading.as_dict()
-        print(json.dumps(about.as_dict() | {"reading": reading}, indent=2, ensure_ascii=False))
+        print_json(about.as_dict() | {"reading": reading})
         return
     print("\n".join(lines_of(about)))
     if data.reading is not None:
-        print("\n".join(["", *_reading_lines(data.reading)]))
+        print("\n".join(["", *reading_lines(data.reading)]))
 
 
 def lines_of(about: "Description") -> list[str]:
@@ -67,8 +68,10 @@ def _spread_line(name: str, spread: "Spread") -> str:
     return f"{name:<22}" + "".join(f"{_short(value):>10}" for value in values)
 
 
-def _reading_lines(reading: "Reading") -> list[str]:
+def reading_lines(reading: "Reading") -> list[str]:
     """Return what happened to the rows, as lines of text."""
+    from incrowd.data._io.reading_report import unknown_cells_lines
+
     used = {role: name for role, name in reading.columns.items() if role != name}
     lines = [f"{'rows read':<22}{reading.rows:,}"]
     if used:
@@ -87,6 +90,7 @@ def _reading_lines(reading: "Reading") -> list[str]:
     for reason, count in sorted(reading.rejects.counts.items(), key=lambda item: -item[1]):
         lines.append(f"  {count:,} x {reason}")
         lines += [f"      {example}" for example in reading.rejects.examples.get(reason, ())]
+    lines += unknown_cells_lines(reading.unknown_cells)
     return lines
 
 

@@ -3,7 +3,6 @@
 `accuracy_lines`, `person_lines` and `aggregate_lines` say it in lines for a terminal.
 """
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +10,7 @@ import typer
 
 from incrowd._format import QUANTILES, count_of, length, percent
 from incrowd.cli._console import on_first_progress, progress, say
+from incrowd.cli._messages import as_document
 from incrowd.cli._methods import wrapped
 from incrowd.cli._options import (
     AsJson,
@@ -102,7 +102,7 @@ def evaluate(
         found, lines = _alone(release)
     else:
         found, lines = _beside(release, source, record, local, {"grid": grid, "least": least})
-    text = json.dumps(about | found, indent=2, allow_nan=False)
+    text = as_document(about | found)
     if output is not None:
         _write(output, text, overwrite=overwrite)
     print(text if as_json else "\n".join(lines))

@@ -1,6 +1,5 @@
 """``incrowd learn``: models of the risk, tested on people whom they have not seen."""
 
-import json
 import math
 import textwrap
 from dataclasses import replace
@@ -20,6 +19,7 @@ from incrowd.cli._attack_options import (
     with_precision,
 )
 from incrowd.cli._console import on_first_progress, progress, say
+from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson, Overwrite, Source, numbers_of, reads_data
 from incrowd.errors import ArgumentError
 
@@ -46,6 +46,11 @@ ACCURACY = (
     "weighted by their people; guessing draws classes by their shares."
 )
 VALUES = "R2 is the share of the variance that is explained, error the mean absolute one."
+TRANSDUCTIVE = (
+    " Features and risks of these were found among everybody, those who are predicted included "
+    "(transductive, as in the paper; --inductive leaves them out)."
+)
+INDUCTIVE = " Features and risks of these were found without those who are predicted (inductive)."
 FOLDED = (
     "Within a dataset everybody is predicted by what was learned from the others, fold by fold."
 )
@@ -93,6 +98,14 @@ def learn(
             metavar="SHARE",
         ),
     ] = None,
+    inductive: Annotated[
+        bool,
+        typer.Option(
+            "--inductive",
+            help="For the test, compute features and risk of the people learned from among these "
+            "only, and not among those tested as in the paper (transductive); slower.",
+        ),
+    ] = False,
     seed: Annotated[
         int,
         typer.Option(
@@ -161,6 +174,7 @@ def learn(
                 task,
                 folds=number,
                 held_out=held_out,
+                inductive=inductive,
                 seed=seed,
                 threads=threads,
                 progress=update,
@@ -178,13 +192,16 @@ def learn(
         ]
         about = {"areas": each, "learner": learner, "task": task, "seed": seed}
         about |= {"folds": number} if held_out is None else {"held_out": held_out}
-        print(json.dumps(about | {"experiments": [_as_json(one) for one in found]}, indent=2))
+        about |= {"inductive": inductive}
+        print_json(about | {"experiments": [_as_json(one) for one in found]})
         return
     for title, area in zip(titles, areas, strict=True):
         print(f"{title:<22}{len(area[0]):,} people")
     tested = f"{number} folds" if held_out is None else f"{held_out:.0%} held out"
     print(f"{'learner':<22}{learner}: {predict.LEARNERS[learner]}; {tested}\n")
-    print("\n".join(table_two(found, titles, FOLDED if held_out is None else HELD)))
+    how_tested = FOLDED if held_out is None else HELD
+    how_tested += INDUCTIVE if inductive else TRANSDUCTIVE
+    print("\n".join(table_two(found, titles, how_tested)))
     if details:
         print("\n".join(line for i in range(len(titles)) for line in _details(found, i, titles[i])))
 

@@ -1,6 +1,5 @@
 """``incrowd measure``: how hard it is to hide each person, why, and who is."""
 
-import json
 import textwrap
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,6 +8,7 @@ import typer
 
 from incrowd._format import QUANTILES, WIDTH, percent
 from incrowd.cli._console import on_first_progress, progress, write_people
+from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, numbers_of, reads_data
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def measure(
             about["anonymizability"]["curve"] = more["gaps"]
         if generalise:
             about["anonymizability"]["levels"] = more["levels"]
-        print(json.dumps(about, indent=2))
+        print_json(about)
         return
     print(f"{'people':<22}{len(data):,}\n{'samples':<22}{data.samples:,}\n")
     print("\n".join(lines_of(told, stretch, data.frame)))

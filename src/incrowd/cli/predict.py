@@ -1,6 +1,5 @@
 """``incrowd predict``: the risk of new people, by what was learned from others."""
 
-import json
 import math
 import textwrap
 from pathlib import Path
@@ -11,6 +10,7 @@ import typer
 from incrowd._format import WIDTH
 from incrowd.cli._attack_options import Targets, asked_for, listed
 from incrowd.cli._console import progress, write_people
+from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, reads_data
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def predict(
         about: dict[str, Any] = {"people": len(data)}
         if who is not None:
             about["targets"] = len(who)
-        print(json.dumps(about | {"predicted": rows}, indent=2))
+        print_json(about | {"predicted": rows})
         return
     print(f"{'people':<22}{len(data):,}")
     if who is not None:

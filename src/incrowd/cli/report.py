@@ -1,11 +1,13 @@
 """``incrowd report``: a page that a privacy officer reads and signs."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from incrowd.cli._console import progress, say
+from incrowd.cli._messages import print_json
 from incrowd.cli._options import (
     AsJson,
     LocalZone,
@@ -125,7 +127,7 @@ def report(
             "with -o FILE"
         )
     if as_json:
-        print(made.json(), end="")
+        print_json(json.loads(made.json()), status=STATUS[made.verdict.answer])
     else:
         print("\n".join(made.lines()))
         if page is not None:

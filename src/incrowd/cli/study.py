@@ -1,6 +1,5 @@
 """``incrowd study``: which features of the data make hiding cheap."""
 
-import json
 import textwrap
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,6 +7,7 @@ import typer
 
 from incrowd._format import QUANTILES, WIDTH
 from incrowd.cli._console import on_first_progress, progress
+from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson, Source, reads_data
 from incrowd.errors import ArgumentError
 
@@ -106,7 +106,10 @@ def study(
             threads=source.reading["threads"],
             progress=on_first_progress(update, "search"),
         )
-    print(json.dumps(found.as_dict(), indent=2) if as_json else "\n".join(lines_of(found)))
+    if as_json:
+        print_json(found.as_dict())
+    else:
+        print("\n".join(lines_of(found)))
 
 
 def _numbers(option: str, text: str, example: str) -> list[float]:

@@ -6,7 +6,6 @@ they mean (`uniqueness_lines`); with ``--mechanisms`` also what each mechanism c
 """
 
 import contextlib
-import json
 import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +14,7 @@ import typer
 
 from incrowd._format import WIDTH, percent
 from incrowd.cli._console import on_first_progress, progress
+from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson, Source, numbers_of, reads_sensors
 from incrowd.cli._sensors import (
     ByName,
@@ -279,7 +279,7 @@ def uniqueness(
         about = _plain(all_of_it) | {"minutes": minutes, "draws": draws, "seed": seed}
         if changes is not None:
             about["mechanisms"] = changes.to_dicts()
-        print(json.dumps(about, indent=2))
+        print_json(about)
         return
     print("\n".join(uniqueness_lines(all_of_it, minutes, draws)))
     if changes is not None:

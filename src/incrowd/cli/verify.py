@@ -1,11 +1,11 @@
 """``incrowd verify``: whether a release keeps its promises."""
 
-import json
 from typing import Annotated
 
 import typer
 
 from incrowd.cli._console import progress
+from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson, RecordFile, ReleaseFolder, Source, reads_original
 
 __all__ = [
@@ -57,6 +57,9 @@ def verify(
             seed=seed,
             progress=update,
         )
-    print(json.dumps(found.to_dict(), indent=2) if as_json else found)
+    if as_json:
+        print_json(found.to_dict(), status=0 if found.ok else 1)
+    else:
+        print(found)
     if not found.ok:
         raise typer.Exit(1)

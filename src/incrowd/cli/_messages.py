@@ -1,0 +1,131 @@
+"""What a command says: results as JSON, messages on standard error, and a log of them.
+
+One place for all commands, so that a job that nobody watches can rely on it:
+
+- `print_json` prints the one document of ``--json``: ``schema``, ``command`` and ``status`` (the
+  exit status), then what the command found. `print_error` prints it for an error.
+- `say` writes to standard error unless ``--quiet`` holds back what is neither an error nor a
+  warning; with ``--log-file`` it all goes there as well, held back or not, with the time.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from incrowd.errors import IncrowdError, OutputError
+
+__all__ = [
+    "SCHEMA",
+    "Messages",
+    "as_document",
+    "begin",
+    "error_document",
+    "log_to",
+    "messages",
+    "note_log",
+    "print_error",
+    "print_json",
+    "say",
+]
+
+SCHEMA = "incrowd/1"
+"""Changes when a key of a document changes its meaning or goes; not when one is added."""
+
+
+@dataclass(slots=True)
+class Messages:
+    """How the command that runs wants to be heard."""
+
+    command: str | None = None
+    as_json: bool = False
+    quiet: bool = False
+    log: Path | None = None
+    printed: bool = False
+    """Whether the one document was printed."""
+
+
+messages = Messages()
+
+
+def begin(command: str | None, *, as_json: bool) -> None:
+    """Forget what a command before wanted."""
+    messages.command, messages.as_json = command, as_json
+    messages.quiet, messages.log, messages.printed = False, None, False
+
+
+def say(text: str, *, always: bool = False) -> None:
+    """Tell the person at the terminal something that is no result.
+
+    Parameters
+    ----------
+    text
+        What to say.
+    always
+        Whether it is said although ``--quiet`` is given: errors and warnings.
+    """
+    if always or not messages.quiet:
+        print(text, file=sys.stderr)
+    note_log(text)
+
+
+def log_to(path: Path) -> None:
+    """Append whatever is said from now on to a file, which is readable by its owner only.
+
+    Messages show values of the input. A file that is there already keeps its permissions.
+    """
+    messages.log = path
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+    except OSError as error:
+        messages.log = None
+        raise OutputError(f"cannot write the log {path}: {error.strerror}", file=path) from error
+
+
+def note_log(text: str) -> None:
+    """Write to the log alone, each line with the time."""
+    if messages.log is None or not text:
+        return
+    now = datetime.now(UTC).astimezone().isoformat(timespec="seconds")
+    try:
+        with messages.log.open("a", encoding="utf-8") as file:
+            file.writelines(f"{now} {line}\n" for line in text.splitlines())
+    except OSError as error:
+        # A log that is full ends the log, not the work.
+        path, messages.log = messages.log, None
+        print(f"warning: cannot write the log {path}: {error.strerror}", file=sys.stderr)
+
+
+def print_json(document: Mapping[str, Any], *, status: int = 0) -> None:
+    """Print the result of a command as one document of JSON."""
+    print(as_document(document, status=status))
+
+
+def as_document(document: Mapping[str, Any], *, status: int = 0) -> str:
+    """Return the result of a command as one document of JSON."""
+    messages.printed = True
+    about = {"schema": SCHEMA, "command": messages.command, "status": status}
+    return json.dumps(about | dict(document), indent=2, ensure_ascii=False, default=str)
+
+
+def print_error(error: BaseException | str, *, status: int, code: str | None = None) -> None:
+    """Print an error as the one document, if JSON is asked for and none was printed yet."""
+    if messages.as_json and not messages.printed:
+        print_json({"error": error_document(error, code)}, status=status)
+
+
+def error_document(error: BaseException | str, code: str | None = None) -> dict[str, Any]:
+    """Return what is known of an error: code, message, hint, file and line."""
+    known = error if isinstance(error, IncrowdError) else None
+    file = known.file if known else getattr(error, "filename", None)
+    return {
+        "code": code or (known.code if known else "system"),
+        "message": str(error),
+        "hint": known.hint if known else None,
+        "file": None if file is None else str(file),
+        "line": known.line if known else None,
+    }

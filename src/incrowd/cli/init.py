@@ -1,0 +1,372 @@
+"""``incrowd init``: look at data, and write a project file that says how to read it."""
+
+import json
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incrowd.cli._console import say
+from incrowd.cli._project import PROJECT
+from incrowd.errors import ArgumentError, IncrowdError
+
+if TYPE_CHECKING:
+    from incrowd.data._io.time_formats import Guess
+
+__all__ = [
+    "Look",
+    "init",
+    "look_at",
+    "project_text",
+]
+
+_ROWS = 20_000
+"""Rows of each file that are looked at."""
+_FILES = 12
+"""Files that are looked at, from the first to the last."""
+_SHOWN = 3
+_POSITIONS = (("lat", "lon"), ("x", "y"), ("geometry",))
+_TABLES = (".csv", ".tsv", ".txt", ".parquet", ".csv.gz")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What was found in the data.
+
+    Attributes
+    ----------
+    files, columns
+        How many files there are, and the column of each role.
+    times
+        A few times as they stand there.
+    formats
+        The formats that fit all times that were looked at; none where none is needed.
+    zoned
+        Whether times name their zone, or are numbers, which count from 1970 in UTC.
+    positions
+        Whether rows have positions; otherwise they name antennas.
+    antennas
+        A table of antennas beside the data that has their positions, if there is one.
+    """
+
+    files: int
+    columns: dict[str, str]
+    times: list[str] = field(default_factory=list)
+    formats: "list[Guess]" = field(default_factory=list)
+    zoned: bool = False
+    positions: bool = True
+    antennas: Path | None = None
+
+
+def init(
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="A CSV or Parquet file, a folder of such files, or a quoted pattern.",
+            metavar="DATA",
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="File to write.", metavar="FILE", rich_help_panel="Output"
+        ),
+    ] = Path(PROJECT),
+    tz: Annotated[
+        str | None,
+        typer.Option(
+            "--tz",
+            help="Time zone of times that name none, and in which people live.",
+            metavar="ZONE",
+        ),
+    ] = None,
+    time_format: Annotated[
+        str | None,
+        typer.Option(
+            "--time-format",
+            help="Format of times, as for strptime.",
+            metavar="FORMAT",
+            show_default="found",
+        ),
+    ] = None,
+    antennas: Annotated[
+        Path | None,
+        typer.Option(
+            "--antennas",
+            help="Table of antennas (id, lat, lon), for data that has no positions.",
+            metavar="FILE",
+            show_default="one beside the data that fits",
+        ),
+    ] = None,
+    k: Annotated[
+        int, typer.Option("--k", min=2, help="People who must share each record.", metavar="K")
+    ] = 3,
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite", help="Replace a file that exists already.", rich_help_panel="Output"
+        ),
+    ] = False,
+) -> None:
+    """Look at data and write a project file, incrowd.toml, with comments.
+
+    It says how the data is read (columns, time format, time zone, antennas), who must hide among
+    how many, and where results go. Read it, correct it, then: incrowd run. Every other command
+    takes its options from it as well.
+
+    Example:  `incrowd init cdr.csv --tz Africa/Dakar`
+    """
+    from incrowd._atomic import refuse_taken, replacing
+    from incrowd.data._select import find_zone
+
+    refuse_taken(output, overwrite=overwrite)
+    if tz is not None:
+        find_zone(tz)
+    look = look_at(data, antennas)
+    chosen = time_format or _chosen_format(look)
+    if tz is None:
+        tz = _asked_zone(zoned=look.zoned)
+    text = project_text(data, look, output.absolute().parent, chosen, tz, antennas, k)
+    with replacing(output, overwrite=overwrite) as part:
+        part.write_text(text, encoding="utf-8")
+    print("\n".join(_lines(look, chosen, tz)))
+    print(f"\nWrote {output}. Read it, correct it, then:  incrowd run")
+
+
+def look_at(data: str, antennas: Path | None = None) -> Look:
+    """Look at the first rows of some of the files.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to read, or a column is missing.
+    """
+    from incrowd._memory import Memory, duckdb_connection
+    from incrowd.data._io.columns import USUAL, find_by_usual_name, find_columns
+    from incrowd.data._io.sources import files_of, open_source
+    from incrowd.data._io.sql import quoted
+    from incrowd.data._io.time_formats import guess_time_formats
+
+    files = files_of(data)
+    step = max(1, len(files) // _FILES)
+    times: list[str] = []
+    with duckdb_connection(Memory.of(None), 1, None) as connection:
+        first = open_source(connection, files[0], names=None, separator=None)
+        found = list(first.kinds)
+        has_position = any(
+            all(find_by_usual_name(found, USUAL[role]) for role in roles) for roles in _POSITIONS
+        )
+        columns = find_columns(
+            found,
+            dict.fromkeys(("user", "time", "lat", "lon", "x", "y", "place", "geometry")),
+            where=first.name,
+            no_position=not has_position,
+        )
+        kind = first.kinds[columns["time"]].upper()
+        for file in files[::step]:
+            source = open_source(connection, file, names=None, separator=None)
+            if columns["time"] not in source.kinds:
+                continue
+            column = f"trim(CAST({quoted(columns['time'])} AS VARCHAR))"
+            rows = connection.execute(
+                f"SELECT DISTINCT t FROM (SELECT {column} AS t FROM {source.peek} LIMIT {_ROWS}) "
+                "WHERE t <> '' ORDER BY t"
+            ).fetchall()
+            times += [row[0] for row in rows]
+    typed = kind.startswith(("TIMESTAMP", "DATE"))
+    times = times if typed else _usual_shape(times)
+    shown = times[:: max(1, len(times) // _SHOWN)][:_SHOWN]
+    table = antennas if antennas is not None else None if has_position else _beside(files[0])
+    return Look(
+        files=len(files),
+        columns=columns,
+        times=shown,
+        formats=[] if typed else guess_time_formats(times) or guess_time_formats(shown),
+        zoned="TIME ZONE" in kind or (not typed and all(map(_has_zone, times))),
+        positions=has_position,
+        antennas=table,
+    )
+
+
+def _usual_shape(times: list[str]) -> list[str]:
+    """Return the times that look like most of them: a few bad rows must not decide the format."""
+    import re
+    from collections import Counter
+
+    shapes = [re.sub(r"\d+", "9", text) for text in times]
+    most = max(Counter(shapes).items(), key=lambda pair: pair[1], default=("", 0))[0]
+    return [text for text, shape in zip(times, shapes, strict=True) if shape == most]
+
+
+def _has_zone(text: str) -> bool:
+    """Return whether a time names its zone, or is a number, which counts from 1970 in UTC."""
+    import re
+
+    return (
+        bool(re.search(r"(Z|UTC|GMT|[+-]\d{2}:?\d{2})$", text))
+        or text.replace(".", "", 1).lstrip("-").isdigit()
+    )
+
+
+def _beside(file: Path) -> Path | None:
+    """Return a table beside the data that has positions by antenna, if there is just one."""
+    from incrowd._memory import Memory, duckdb_connection
+    from incrowd.data._io.read import read_cells
+
+    found = []
+    with duckdb_connection(Memory.of(None), 1, None) as connection:
+        for other in sorted(file.absolute().parent.iterdir()):
+            if other.name.lower().endswith(_TABLES) and other.resolve() != file.resolve():
+                try:
+                    read_cells(connection, other)
+                except (IncrowdError, OSError):
+                    continue
+                found.append(other)
+    return found[0] if len(found) == 1 else None
+
+
+def _chosen_format(look: Look) -> str | None:
+    """Return the format of times: the one that fits, or the one that is chosen of several."""
+    if len(look.formats) < 2:  # noqa: PLR2004
+        return look.formats[0].format if look.formats else None
+    lines = [
+        f"  {number}  {guess.format:<22} {guess.examples[0][0]} would be {guess.examples[0][1]}; "
+        f"the data from {guess.first[:10]} to {guess.last[:10]}"
+        for number, guess in enumerate(look.formats, 1)
+    ]
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        say("The times can be read in several ways:\n" + "\n".join(lines))
+        number = typer.prompt("Which is right?", default=1, type=int, err=True)
+        if not 1 <= number <= len(look.formats):
+            raise ArgumentError(f"there is no choice {number}")
+        return str(look.formats[number - 1].format)
+    say(
+        "note: the times can be read in several ways; the first is taken, change time_format in "
+        "the project file if it is wrong:\n" + "\n".join(lines)
+    )
+    return look.formats[0].format
+
+
+def _asked_zone(*, zoned: bool) -> str | None:
+    """Return the time zone in which people live, if somebody is there to be asked."""
+    from incrowd.data._select import find_zone
+
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        why = "Where people live" if zoned else "The times name no zone: which is it"
+        zone = str(typer.prompt(f"{why}, like Africa/Dakar", err=True)).strip()
+        find_zone(zone)
+        return zone
+    what, key = (
+        ("say nothing of where people live", "local_tz") if zoned else ("name no zone", "tz")
+    )
+    say(
+        f"note: the times {what}; give the time zone with --tz, or set {key} in the project file. "
+        "Until then UTC is assumed, and nights and working hours may be wrong"
+    )
+    return None
+
+
+def _lines(look: Look, chosen: str | None, tz: str | None) -> list[str]:
+    """Say what was found."""
+    lines = [f"{'files':<14}{look.files:,}"]
+    lines += [f"{role:<14}column {name!r}" for role, name in look.columns.items()]
+    guess = next((one for one in look.formats if one.format == chosen), None)
+    shown = guess.examples if guess else tuple((text, "") for text in look.times)
+    for number, (text, read) in enumerate(shown):
+        lines.append(
+            f"{'' if number else 'times':<14}{text}" + (f"  is read as {read}" * bool(read))
+        )
+    if chosen is not None:
+        lines.append(f"{'time format':<14}{chosen}")
+    zone = tz or "not known: UTC is assumed"
+    lines.append(
+        f"{'time zone':<14}{f'as the times say; people live in: {zone}' if look.zoned else zone}"
+    )
+    if not look.positions:
+        table = look.antennas or "none was found beside the data: name it in the project file"
+        lines.append(f"{'antennas':<14}{table}")
+    return lines
+
+
+def project_text(
+    data: str,
+    look: Look,
+    folder: Path,
+    time_format: str | None,
+    tz: str | None,
+    antennas: Path | None,
+    k: int,
+) -> str:
+    """Return the project file, with comments."""
+    table = antennas or look.antennas
+    zone = _zone_lines(tz, zoned=look.zoned)
+    columns = "".join(f"{role} = {_text(name)}\n" for role, name in look.columns.items())
+    if time_format is None:
+        how = '# time_format = "%d/%m/%Y %H:%M:%S"   # not needed: times are ISO 8601 or numbers\n'
+    else:
+        how = f"time_format = {_text(time_format)}\n"
+        guess = next((one for one in look.formats if one.format == time_format), None)
+        how += "".join(
+            f"#   {text} is read as {read}\n" for text, read in (guess.examples if guess else ())
+        )
+        if len(look.formats) > 1:
+            others = ", ".join(one.format for one in look.formats if one.format != time_format)
+            how += f"#   CHECK THIS: {others} would fit as well\n"
+    if table is not None:
+        place = f"antennas = {_text(_relative(table, folder))}   # their positions: id, lat, lon\n"
+    elif look.positions:
+        place = '# antennas = "antennas.csv"   # id, lat, lon; for data that has no positions\n'
+    else:
+        place = 'antennas = "FILL IN.csv"   # id, lat, lon: the data has no positions\n'
+    return f"""\
+# How incrowd reads this data and what it makes of it. Keys are options of the command line:
+# time_format is --time-format. Options given there win. Paths are relative to this file.
+
+[data]   # the data and how it is read; for all options: incrowd describe --help-reading
+path = {_text(_relative(Path(data), folder))}
+{columns}{how}{zone}{place}\
+# cell = 100               # side of a grid cell, metres
+# slot = 60                # time step of the grid, seconds
+# max_bad = 0.05           # largest share of rows that may be bad
+# bbox = [-17.6, 14.6, -17.1, 14.9]   # west, south, east, north: the part of the map to take
+
+[anonymize]   # incrowd anonymize --help
+method = "glove"
+k = {k}                      # people who must share each record
+# max_metres = 15000       # leave out what would become wider than this
+# max_minutes = 360        # leave out what would become longer than this
+
+[report]   # incrowd report --help
+# title = "Calls of March"
+
+[output]   # incrowd run --help
+folder = "out"             # each run gets a folder of its own in it, named after its month
+# format = "parquet"       # or "csv"
+"""
+
+
+def _zone_lines(tz: str | None, *, zoned: bool) -> str:
+    if zoned and tz is None:
+        return (
+            '# local_tz = "Africa/Dakar"   # FILL IN: where people live; nights are nights there\n'
+        )
+    if zoned:
+        return f"local_tz = {_text(tz)}   # where people live, for nights and working hours\n"
+    if tz is None:
+        return '# tz = "Africa/Dakar"      # FILL IN: the times name no zone, UTC is assumed\n'
+    return f"tz = {_text(tz)}   # of times that name no zone, and where people live\n"
+
+
+def _relative(path: Path, folder: Path) -> str:
+    """Return a path relative to the folder of the project file, if it lies below."""
+    try:
+        return path.absolute().relative_to(folder).as_posix()
+    except ValueError:
+        return str(path.absolute())
+
+
+def _text(value: Any) -> str:
+    """Return text as TOML writes it."""
+    return json.dumps(str(value), ensure_ascii=False)

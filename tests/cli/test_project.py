@@ -1,0 +1,262 @@
+"""The project file: init writes it, every command takes it, run does all of it."""
+
+import json
+import stat
+import tomllib
+
+import polars as pl
+import pytest
+
+import incrowd as library
+from incrowd.cli.init import look_at
+
+FORMAT = "%d/%m/%Y %H:%M:%S"
+
+
+@pytest.fixture(scope="module")
+def operator(tmp_path_factory):
+    """Make what an operator has: local times, days first, antennas in a table beside the calls."""
+    folder = tmp_path_factory.mktemp("operator")
+    library.write(library.synthesize("city", users=30, seed=3), folder / "city.csv")
+    city = pl.read_csv(folder / "city.csv")
+    (folder / "city.csv").unlink()
+    places = city.select("lat", "lon").unique(maintain_order=True)
+    places = places.with_columns(cell_id=pl.format("c{}", pl.int_range(pl.len())))
+    times = pl.col("timestamp").str.to_datetime("%+").dt.strftime(FORMAT)
+    calls = city.join(places, on=["lat", "lon"], maintain_order="left").select(
+        pl.format("s{}", "user").alias("msisdn"), times.alias("call_time"), "cell_id"
+    )
+    calls.write_csv(folder / "calls.csv")
+    places.select(pl.col("cell_id").alias("id"), "lat", "lon").write_csv(folder / "sites.csv")
+    return folder
+
+
+@pytest.fixture
+def project(operator, tmp_path, monkeypatch):
+    """Go to a folder with that data."""
+    for file in operator.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def ready(project, incrowd):
+    """Write its project file."""
+    assert incrowd("init", "calls.csv", "--tz", "Europe/Paris", "--k", "2")[0] == 0
+    return project
+
+
+def without(out, *names):
+    return {name: value for name, value in json.loads(out).items() if name not in names}
+
+
+class TestInit:
+    def test_finds_columns_times_and_antennas(self, project, incrowd):
+        status, out, err = incrowd("init", "calls.csv", "--tz", "Europe/Paris")
+        assert (status, err) == (0, "")
+        assert f"time format   {FORMAT}" in out
+        assert "is read as 2012-03-05T" in out
+        found = tomllib.loads((project / "incrowd.toml").read_text())
+        assert found["data"] == {
+            "path": "calls.csv",
+            "user": "msisdn",
+            "time": "call_time",
+            "place": "cell_id",
+            "time_format": FORMAT,
+            "tz": "Europe/Paris",
+            "antennas": "sites.csv",
+        }
+        assert found["anonymize"] == {"method": "glove", "k": 3}
+
+    def test_says_that_no_zone_is_known(self, project, incrowd):
+        status, _, err = incrowd("init", "calls.csv")
+        assert status == 0
+        assert "the times name no zone" in err
+        assert "# tz =" in (project / "incrowd.toml").read_text()
+
+    def test_says_that_a_day_may_be_a_month(self, tmp_path, monkeypatch, incrowd):
+        monkeypatch.chdir(tmp_path)
+        rows = [f"a,0{day}/04/2024 07:30,5.3,-4.0" for day in (3, 4, 5)]
+        (tmp_path / "c.csv").write_text("\n".join(["user,time,lat,lon", *rows]) + "\n")
+        status, _, err = incrowd("init", "c.csv", "--tz", "UTC")
+        assert status == 0
+        assert "can be read in several ways" in err
+        text = (tmp_path / "incrowd.toml").read_text()
+        assert 'time_format = "%d/%m/%Y %H:%M"' in text
+        assert "CHECK THIS: %m/%d/%Y %H:%M would fit as well" in text
+
+    def test_a_few_bad_times_do_not_matter(self, project, incrowd):
+        lines = (project / "calls.csv").read_text().splitlines()
+        lines[5] = "s1,00/00/0000,c0"
+        lines[9] = "s1,,c0"
+        (project / "calls.csv").write_text("\n".join(lines) + "\n")
+        assert incrowd("init", "calls.csv", "--tz", "Europe/Paris")[0] == 0
+        found = tomllib.loads((project / "incrowd.toml").read_text())
+        assert found["data"]["time_format"] == FORMAT
+
+    def test_never_replaces_a_file_without_being_told(self, ready, incrowd):
+        before = (ready / "incrowd.toml").read_bytes()
+        status, _, err = incrowd("init", "calls.csv")
+        assert status == 2
+        assert "exists already" in err
+        assert (ready / "incrowd.toml").read_bytes() == before
+
+    def test_data_that_is_not_there_is_an_error(self, project, incrowd):
+        status, _, err = incrowd("init", "nothing.csv")
+        assert status == 4
+        assert "nothing.csv does not exist" in err
+        assert not (project / "incrowd.toml").exists()
+
+    def test_times_with_a_zone_or_numbers_need_none(self, tmp_path):
+        for times in (["2024-03-05T07:31:00Z"], ["1709623860"], ["2024-03-05 07:31:00+0100"]):
+            file = tmp_path / "c.csv"
+            file.write_text("user,time,lat,lon\n" + "".join(f"a,{t},5.3,-4.0\n" for t in times))
+            assert look_at(str(file)).zoned, times
+
+    def test_times_in_utc_do_not_say_where_people_live(self, tmp_path, monkeypatch, incrowd):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "c.csv").write_text("user,time,lat,lon\na,1709623860,5.3,-4.0\n")
+        status, _, err = incrowd("init", "c.csv")
+        assert status == 0
+        assert "set local_tz in the project file" in err
+        assert incrowd("init", "c.csv", "--tz", "Asia/Tokyo", "--overwrite")[0] == 0
+        found = tomllib.loads((tmp_path / "incrowd.toml").read_text())
+        assert found["data"]["local_tz"] == "Asia/Tokyo"
+        assert "tz" not in found["data"]
+
+
+class TestDefaults:
+    def test_commands_need_no_options(self, ready, incrowd):
+        status, out, _ = incrowd("describe", "--json")
+        assert status == 0
+        assert json.loads(out)["people"] == 30
+
+    def test_options_on_the_command_line_win(self, ready, incrowd):
+        _, usual, _ = incrowd("describe", "--json")
+        status, out, _ = incrowd("describe", "--json", "--cell", "500")
+        assert status == 0
+        assert json.loads(out)["cell_m"] == 500
+        assert json.loads(usual)["cell_m"] == 100
+
+    def test_another_file_can_be_named(self, ready, incrowd, tmp_path_factory, monkeypatch):
+        monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+        status, out, _ = incrowd("describe", "--json", "--project", ready / "incrowd.toml")
+        assert status == 0
+        assert json.loads(out)["people"] == 30
+        assert incrowd("describe")[0] == 2
+
+    def test_or_none(self, ready, incrowd):
+        assert incrowd("describe", "--no-project", "calls.csv")[0] == 4
+        assert incrowd("describe", "--no-project")[0] == 2
+
+    @pytest.mark.parametrize(
+        ("old", "new", "says"),
+        [
+            ("time_format", "time_formt", r"[data] has no option 'time_formt' (is time_format"),
+            ("[anonymize]", "[anonymise]", "no section [anonymise] (is anonymize meant?)"),
+            ("[data]", "[data", "cannot read the project file incrowd.toml"),
+            ("k = 2", "kk = 2", "[anonymize] has no option 'kk'"),
+        ],
+    )
+    def test_what_is_wrong_is_said(self, ready, incrowd, old, new, says):
+        file = ready / "incrowd.toml"
+        file.write_text(file.read_text().replace(old, new))
+        status, _, err = incrowd("anonymize", "-o", "release")
+        assert status in (2, 4)
+        assert says in err
+        assert not (ready / "release").exists()
+
+    def test_a_file_that_is_not_there_is_an_error(self, ready, incrowd):
+        status, _, err = incrowd("describe", "--project", "other.toml")
+        assert status == 4
+        assert "there is no project file other.toml" in err
+
+
+class TestRun:
+    def test_does_all_of_it_into_one_folder(self, ready, incrowd):
+        status, out, _ = incrowd("run")
+        assert status == 3  # a crowd of two
+        run = ready / "out" / "2012-03"
+        assert {path.name for path in (ready / "out").iterdir()} == {"2012-03"}
+        assert {path.name for path in run.iterdir()} == {
+            "release", "report.html", "run.json", "private",
+        }  # fmt: skip
+        assert stat.S_IMODE((run / "private").stat().st_mode) == 0o700
+        assert stat.S_IMODE((run / "private" / "who.parquet").stat().st_mode) == 0o600
+        assert "The release is in out/2012-03/release; share nothing else." in out
+        for command in ("verify", "evaluate"):  # the last run, read as it was
+            status, out, _ = incrowd(command)
+            assert status == 0, command
+
+    def test_the_same_again_is_nothing_to_do(self, ready, incrowd):
+        assert incrowd("run", "--attack-sample", "5")[0] == 3
+        file = ready / "out" / "2012-03" / "run.json"
+        before = file.stat().st_mtime_ns
+        status, out, _ = incrowd("run", "--attack-sample", "5")
+        assert status == 3
+        assert out.startswith("Nothing to do: out/2012-03 ")
+        assert file.stat().st_mtime_ns == before
+
+    def test_other_settings_do_not_replace_it_unless_told(self, ready, incrowd):
+        assert incrowd("run", "--attack-sample", "5")[0] == 3
+        status, _, err = incrowd("run", "--attack-sample", "5", "--k", "3")
+        assert status == 2
+        assert "--overwrite" in err
+        status, out, _ = incrowd("run", "--attack-sample", "5", "--k", "3", "--overwrite", "--json")
+        assert status in (0, 3)
+        assert json.loads(out)["options"]["k"] == 3
+        assert {path.name for path in (ready / "out").iterdir()} == {"2012-03"}
+
+    def test_goes_on_after_an_interruption(self, ready, incrowd, monkeypatch):
+        def stop(*_, **__):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr("incrowd.report._make.make", stop)
+            assert incrowd("run", "--attack-sample", "5")[0] == 130
+        out = ready / "out"
+        assert {path.name for path in out.iterdir()} == {".2012-03.part"}
+        release = out / ".2012-03.part" / "release" / "trajectories.parquet"
+        before = release.read_bytes()
+        status, _, err = incrowd("run", "--attack-sample", "5")
+        assert status == 3
+        assert "going on with what an interrupted run has finished" in err
+        assert (out / "2012-03" / "release" / "trajectories.parquet").read_bytes() == before
+        assert {path.name for path in out.iterdir()} == {"2012-03"}
+
+    def test_what_another_run_left_is_removed(self, ready, incrowd, monkeypatch):
+        def stop(*_, **__):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr("incrowd.report._make.make", stop)
+            assert incrowd("run", "--attack-sample", "5")[0] == 130
+        status, _, err = incrowd("run", "--attack-sample", "5", "--k", "3")
+        assert status in (0, 3)
+        assert "it is removed" in err
+
+    def test_the_same_input_gives_the_same_bytes_but_for_names(self, ready, incrowd):
+        for name in ("one", "two"):
+            # Threads are the machine's business and change no result.
+            assert incrowd("run", "--attack-sample", "5", "--folder", name, "--threads", 1)[0] == 3
+        one, two = (ready / name / "2012-03" for name in ("one", "two"))
+        for file in ("k_gaps.parquet", "evaluation.json", "reading.json"):
+            same = [(run / "private" / file).read_bytes() for run in (one, two)]
+            assert same[0] == same[1], file
+        boxes = [
+            pl.read_parquet(run / "release" / "trajectories.parquet").drop("person")
+            for run in (one, two)
+        ]
+        assert boxes[0].sort(pl.all()).equals(boxes[1].sort(pl.all()))
+
+    def test_needs_a_project_or_data(self, project, incrowd):
+        assert incrowd("run")[0] == 2
+
+    def test_refuses_a_folder_in_the_input(self, project, incrowd):
+        (project / "in").mkdir()
+        (project / "calls.csv").rename(project / "in" / "calls.csv")
+        words = ("--antennas", "sites.csv", "--time-format", FORMAT, "--tz", "UTC")
+        status, _, err = incrowd("run", "in", *words, "--folder", "in/out")
+        assert status == 2
+        assert "choose another --folder" in err
