@@ -9,9 +9,13 @@ __all__ = [
     "QUANTILES",
     "WIDTH",
     "count_of",
+    "duration",
     "length",
+    "people",
     "percent",
     "rounded_percent",
+    "several",
+    "significant",
 ]
 
 
@@ -26,6 +30,8 @@ QUANTILES = {
 }
 """Heads of columns in tables, by the name of the figure in a result."""
 KILOMETRE = 1_000
+HOUR, DAY = 60, 1_440
+"""In minutes."""
 TINY = 0.001
 
 WIDTH = 98
@@ -73,14 +79,66 @@ def count_of(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,} ({percent(part / whole)})" if part else f"none of {whole:,}"
 
 
+def significant(value: float, digits: int = 3) -> str:
+    """Return a number with so many digits that count, and never as a power of ten.
+
+    Examples
+    --------
+    >>> significant(2910.4), significant(2910.4, 2), significant(0.01234), significant(5.0)
+    ('2,910', '2,900', '0.0123', '5')
+    """
+    if not value or not math.isfinite(value):
+        return f"{value:g}"
+    places = digits - 1 - math.floor(math.log10(abs(value)))
+    text = f"{round(value, places):,.{max(places, 0)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def length(metres: float, digits: int = 3) -> str:
     """Return a length in metres, or in kilometres from one on.
 
     Examples
     --------
-    >>> length(250), length(2345), length(2345, 2)
-    ('250 m', '2.35 km', '2.3 km')
+    >>> length(250), length(2345), length(2345, 2), length(2_910_400)
+    ('250 m', '2.35 km', '2.3 km', '2,910 km')
     """
     if metres < KILOMETRE:
         return f"{metres:.0f} m"
-    return f"{metres / KILOMETRE:,.{digits}g} km"
+    return f"{significant(metres / KILOMETRE, digits)} km"
+
+
+def duration(minutes: float, digits: int = 3) -> str:
+    """Return a duration in minutes, in hours from two on, in days from two on.
+
+    Examples
+    --------
+    >>> duration(45), duration(150), duration(2_880), duration(154_193), duration(0.5)
+    ('45 min', '2.5 h', '2 days', '107 days', '0.5 min')
+    """
+    if minutes < 2 * HOUR:
+        return f"{significant(minutes, 2) if minutes < 1 else format(minutes, '.0f')} min"
+    if minutes < 2 * DAY:
+        return f"{significant(minutes / HOUR, digits)} h"
+    return f"{significant(minutes / DAY, digits)} days"
+
+
+def several(number: int, one: str, many: str | None = None) -> str:
+    """Return how many of something there are.
+
+    Examples
+    --------
+    >>> several(1, "sample"), several(1_200, "sample"), several(2, "person", "people")
+    ('1 sample', '1,200 samples', '2 people')
+    """
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def people(number: int) -> str:
+    """Return how many people there are.
+
+    Examples
+    --------
+    >>> people(1), people(1_200)
+    ('1 person', '1,200 people')
+    """
+    return several(number, "person", "people")

@@ -149,8 +149,9 @@ class TestLeft:
         [
             (100, 1, "100 m wide and 1 min long"),
             (999, 119, "999 m wide and 119 min long"),
-            (1000, 120, "1 km wide and 2.0 h long"),
+            (1000, 120, "1 km wide and 2 h long"),
             (2340, 150, "2.3 km wide and 2.5 h long"),
+            (2_910_400, 154_193, "2,900 km wide and 107 days long"),
         ],
     )
     def test_sizes_are_in_words(self, metres, minutes, said):

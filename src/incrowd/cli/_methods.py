@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from incrowd._format import WIDTH
+from incrowd._format import WIDTH, duration, length
 from incrowd._format import count_of as share
 from incrowd.errors import ArgumentError
 from incrowd.protect._mechanism import Mechanism, Option, options_of
@@ -284,8 +284,8 @@ def blur(trajectories: "Trajectories") -> list[str]:
     (km, kms), (minutes, most) = ends
     return wrapped(
         f"{'published samples':<22}",
-        f"half are up to {km:.3g} km wide and {minutes:,.0f} min long, nine in ten up to "
-        f"{kms:.3g} km and {most:,.0f} min",
+        f"half are up to {length(1000 * km)} wide and {duration(minutes)} long, nine in ten up to "
+        f"{length(1000 * kms)} and {duration(most)}",
     )
 
 

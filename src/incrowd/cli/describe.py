@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from incrowd._format import significant
 from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson, Source, reads_data
 
@@ -99,4 +100,4 @@ def _duration(seconds: int) -> str:
 
 
 def _short(value: float) -> str:
-    return f"{value:,.0f}" if value >= 1000 or value == int(value) else f"{value:.3g}"  # noqa: PLR2004
+    return f"{value:,.0f}" if value >= 1000 or value == int(value) else significant(value)  # noqa: PLR2004

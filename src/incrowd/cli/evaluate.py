@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd._format import QUANTILES, count_of, length, percent
+from incrowd._format import QUANTILES, count_of, duration, length, percent
 from incrowd.cli._console import on_first_progress, progress, say
 from incrowd.cli._messages import as_document
 from incrowd.cli._methods import wrapped
@@ -293,4 +293,4 @@ def _ratio_line(name: str, ratios: "Ratios") -> str:
 
 
 def _minutes(minutes: float) -> str:
-    return f"{minutes:.0f} min"
+    return duration(minutes)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd._format import QUANTILES, WIDTH, percent
+from incrowd._format import QUANTILES, WIDTH, duration, length, percent, significant
 from incrowd.cli._console import on_first_progress, progress, write_people
 from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, numbers_of, reads_data
@@ -162,8 +162,8 @@ def lines_of(found: list["Gaps"], stretch: "Stretch", grid: "Frame") -> list[str
     for each in found:
         says = (
             f"k = {each.k}: {_people(each.already_hidden)} k-anonymous already. The median "
-            f"person's samples would grow by {each.median_km:.2g} km in space (width and height "
-            f"together) and by {each.median_minutes:.0f} min in time; for "
+            f"person's samples would grow by {length(1000 * each.median_km, 2)} in space (width "
+            f"and height together) and by {duration(each.median_minutes)} in time; for "
             f"{percent(each.time_above_space)} of people, time costs more than space."
         )
         lines += textwrap.wrap(says, WIDTH)
@@ -226,7 +226,8 @@ def _causes(causes: "Causes") -> list[str]:
 def _hardest(hardest: "Hardest") -> list[str]:
     lines = [f"{'typical of':<56}{'hardest tenth':>16}{'others':>12}"]
     lines += [
-        f"{trait.says:<56}{trait.hardest:>16.3g}{trait.others:>12.3g}" for trait in hardest.traits
+        f"{trait.says:<56}{significant(trait.hardest):>16}{significant(trait.others):>12}"
+        for trait in hardest.traits
     ]
     return lines
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd._format import QUANTILES, WIDTH
+from incrowd._format import QUANTILES, WIDTH, significant
 from incrowd.cli._console import on_first_progress, progress
 from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson, Source, reads_data
@@ -160,7 +160,7 @@ def _row(name: str, part: "Subset | Group") -> list[str]:
     row = [name, f"{part.people:,}"]
     if part.space is None or part.time is None:
         return [*row, *"-" * 2 * len(_CUTS)]
-    row += [f"{getattr(part.space, cut) / 1000:,.3g}" for cut in _CUTS]
+    row += [significant(getattr(part.space, cut) / 1000) for cut in _CUTS]
     return row + [f"{getattr(part.time, cut):,.0f}" for cut in _CUTS]
 
 

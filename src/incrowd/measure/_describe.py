@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from incrowd._format import significant
 from incrowd._summary import Summarised, Summary
 from incrowd.data._frame import Floats
 from incrowd.data._trajectories import Trajectories
@@ -107,7 +108,7 @@ class Description(Summarised):
             "grid": f"cells of {self.cell_m:g} m, slots of {self.slot_s:,} s",
             f"different {self.places_are}": f"{self.places:,}",
             "samples per person and hour": f"{self.per_person_hour:.3g}",
-        } | {name: f"median {each.median:.4g}" for name, each in spreads.items()}
+        } | {name: f"median {significant(each.median)}" for name, each in spreads.items()}
         return Summary(f"A dataset of {self.people:,} people", facts)
 
     def as_dict(self) -> dict[str, Any]:

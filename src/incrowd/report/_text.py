@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from incrowd._format import length, percent
+from incrowd._format import duration, length, percent, significant
 from incrowd.protect import MECHANISMS
 from incrowd.protect._mechanism import options_of
 from incrowd.report._numbers import Method, Numbers, OriginalData
@@ -25,7 +25,6 @@ Rows = list[tuple[str, str]]
 
 MOST_PEOPLE = 0.9
 """The example takes as many points as single out this share of people."""
-TWO_HOURS = 120
 GLOSSARY = (
     ("record", "All that is published of one person: a list of samples, under a random name."),
     ("sample", "A statement that a person was in a certain rectangle during a certain time."),
@@ -134,8 +133,8 @@ def _exposure(numbers: Numbers) -> list[str]:
         if gap.parts is not None:
             text += (
                 f" To make the median person's record equal to another, her samples would have to "
-                f"grow by {gap.parts.median_km:.2g} km (width and height together) and "
-                f"{gap.parts.median_minutes:.0f} minutes each; for "
+                f"grow by {length(1000 * gap.parts.median_km, 2)} (width and height together) and "
+                f"{duration(gap.parts.median_minutes)} each; for "
                 f"{percent(gap.parts.time_above_space, 0)} of people, time costs more than space."
             )
         texts.append(text)
@@ -163,8 +162,8 @@ def _data(numbers: Numbers) -> Rows:
         ("samples", f"{_number(about.samples)} (median {about.samples_a_person:,.0f} per person)"),
         *_days(about),
         *_area(numbers, about.area_km2),
-        ("grid", f"cells of {about.cell_m:g} m, slots of {about.slot_s / 60:g} min"),
-        ("median radius of gyration", f"{about.gyration_km:.2g} km"),
+        ("grid", f"cells of {about.cell_m:g} m, slots of {duration(about.slot_s / 60)}"),
+        ("median radius of gyration", length(1000 * about.gyration_km, 2)),
     ]
 
 
@@ -182,7 +181,9 @@ def _area(numbers: Numbers, km2: float | None) -> Rows:
         return []
     about = numbers.utility.together.map
     side = f"{about.side_m / 1000:g} km"
-    return [("area", f"{km2:,.3g} km², in squares of {side} with {about.least} people or more")]
+    return [
+        ("area", f"{significant(km2)} km², in squares of {side} with {about.least} people or more")
+    ]
 
 
 def example_of(numbers: Numbers) -> list[str]:
@@ -286,7 +287,7 @@ def _left(numbers: Numbers) -> list[str]:
     texts = [
         (
             f"Half of the published samples are at most {length(precise.space.median, 2)} wide and "
-            f"{_minutes(precise.time.median)} long. A sample of the original is one cell and one "
+            f"{duration(precise.time.median)} long. A sample of the original is one cell and one "
             "slot of the grid."
         )
     ]
@@ -294,13 +295,9 @@ def _left(numbers: Numbers) -> list[str]:
         metres, minutes = precise.errors
         texts.append(
             f"Where the release says that a person was, the middle of the rectangle is on average "
-            f"{length(metres, 2)} and {_minutes(minutes)} off."
+            f"{length(metres, 2)} and {duration(minutes)} off."
         )
     return texts + (numbers.utility.words if numbers.utility else [])
-
-
-def _minutes(minutes: float) -> str:
-    return f"{minutes:.0f} min" if minutes < TWO_HOURS else f"{minutes / 60:.1f} h"
 
 
 def _unsaid(numbers: Numbers) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from incrowd._format import percent, rounded_percent
+from incrowd._format import duration, length, percent, rounded_percent
 from incrowd._progress import Progress, Stages
 from incrowd._summary import Summarised, Summary
 from incrowd.errors import ArgumentError
@@ -326,8 +326,8 @@ def _cost(found: "Anonymizability") -> str:
     gap = found.gaps[0]
     text = (
         f"To hide the median person among {found.k} costs {percent(gap.median)} of what there is "
-        f"to lose: her samples grow by {gap.median_km:.2g} km and {gap.median_minutes:.0f} min on "
-        "average."
+        f"to lose: her samples grow by {length(1000 * gap.median_km, 2)} and "
+        f"{duration(gap.median_minutes)} on average."
     )
     if gap.median == 0:
         return "The median person has nothing to lose; what follows is about the others."

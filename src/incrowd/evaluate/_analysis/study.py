@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd._arguments import whole
-from incrowd._format import length
+from incrowd._format import duration, length
 from incrowd._numba import Floats
 from incrowd._summary import Summarised, Summary
 from incrowd.data._trajectories import Trajectories
@@ -343,7 +343,7 @@ def findings_of(study: "Study") -> list[str]:
 
 def size(metres: float, minutes: float) -> str:
     """Say how fine something is."""
-    return f"{length(metres)} and {minutes:,.0f} min"
+    return f"{length(metres)} and {duration(minutes)}"
 
 
 def _compared(small: "Subset | Group", large: "Subset | Group", names: Sequence[str] = ()) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from incrowd._format import significant
 from incrowd._numba import Ints, kernel
 from incrowd.data._select import select
 from incrowd.data._trajectories import Trajectories
@@ -99,7 +100,7 @@ def first_days(data: Trajectories, spans: Sequence[float]) -> Iterator[SubsetReq
             window = (np.datetime64(start, "s"), end)
             name = f"first {days:g} days" if days != 1 else "first day"
             yield SubsetRequest(name, float(days), partial(select, data, time=window))
-    yield SubsetRequest(f"all {whole:.3g} days", whole, lambda: data)
+    yield SubsetRequest(f"all {significant(whole)} days", whole, lambda: data)
 
 
 def area_subsets(
@@ -110,7 +111,9 @@ def area_subsets(
         (int(end.max()) - int(start.min())) * data.frame.cell / 1000
         for start, end in ((data.x0, data.x1), (data.y0, data.y1))
     )
-    everything = SubsetRequest(f"all {width:,.3g} x {height:,.3g} km", width * height, lambda: data)
+    everything = SubsetRequest(
+        f"all {significant(width)} x {significant(height)} km", width * height, lambda: data
+    )
     if area is not None:
         inside = SubsetRequest("the area", float("nan"), partial(select, data, bbox=area))
         return [inside, everything], {"degrees": list(area), "chosen": "given"}

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from incrowd._format import count_of, length, percent
+from incrowd._format import count_of, duration, length, percent
 from incrowd._numba import Ints
 from incrowd._parallel import cores, on_threads
 from incrowd._summary import Summarised, Summary
@@ -88,11 +88,6 @@ class Curve:
     threshold: float
     people: tuple[float, ...]
     nobody: float
-
-
-def _minutes(minutes: float) -> str:
-    """Return a duration in minutes, or in hours from two on."""
-    return f"{minutes:,.0f} min" if minutes < 120 else f"{minutes / 60:,.3g} h"  # noqa: PLR2004
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -221,7 +216,7 @@ class Accuracy(Summarised):
             wide, long = self.space, self.time
             facts |= {
                 "width of rows": f"median {length(wide.median)}, mean {length(wide.mean)}",
-                "length of rows": f"median {_minutes(long.median)}, mean {_minutes(long.mean)}",
+                "length of rows": f"median {duration(long.median)}, mean {duration(long.mean)}",
             }
         shares = {
             "rows up to 100 m and 30 min": self.fine,
@@ -232,7 +227,7 @@ class Accuracy(Summarised):
         facts |= {name: percent(share) for name, share in shares.items() if share is not None}
         if self.position_error is not None and self.time_error is not None:
             facts["error of the others, in space"] = f"median {length(self.position_error.median)}"
-            facts["error of the others, in time"] = f"median {_minutes(self.time_error.median)}"
+            facts["error of the others, in time"] = f"median {duration(self.time_error.median)}"
         return Summary(f"Accuracy of a release of {self.people_published:,} people", facts)
 
 

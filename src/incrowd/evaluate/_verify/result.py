@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from incrowd._format import several
 from incrowd._summary import Summarised, Summary
 
 __all__ = [
@@ -91,11 +92,6 @@ class Check:
     ok: bool | None
     says: str
     figures: Mapping[str, Any] = field(default_factory=dict)
-
-
-def several(number: int, word: str) -> str:
-    """Say how many of something there are."""
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def passed(name: str, says: str, figures: Mapping[str, Any]) -> Check:

@@ -8,6 +8,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from incrowd._arguments import is_number, is_whole, whole
+from incrowd._format import duration, length
 from incrowd.errors import ArgumentError
 from incrowd.protect._generalisation import checked
 
@@ -48,8 +49,6 @@ OF_MERGE = {
 }
 """The settings that only one way of merging has."""
 PAIR, MANY = 2, 1000
-KILOMETRE, LONG = 1000, 10
-"""What is longer is told in kilometres, and in hours."""
 WIDEST = 2**31 - 1
 """Cells and slots are 32-bit integers: nothing is wider or longer."""
 
@@ -166,10 +165,8 @@ def in_words(name: str, number: Any, frame: "Frame") -> str:
 def _size(name: str, number: int, frame: "Frame") -> str:
     """Return cells as a length, and slots as a duration."""
     if name in ("max_space", "max_metres"):
-        metres = number * frame.cell
-        return f"{metres:,.0f} m" if metres < KILOMETRE else f"{metres / KILOMETRE:,.0f} km"
-    hours = number * frame.slot / 3600
-    return f"{hours * 60:,.0f} min" if hours < LONG else f"{hours:,.0f} h"
+        return length(number * frame.cell)
+    return duration(number * frame.slot / 60)
 
 
 def in_vain(name: str, number: Any, data: "Trajectories") -> str:

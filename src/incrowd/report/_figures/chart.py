@@ -21,7 +21,6 @@ __all__ = [
     "THIRD",
     "Chart",
     "finish",
-    "minutes",
     "one",
     "solid",
     "values",
@@ -46,8 +45,6 @@ LIGHT = {
 }
 """The colours of the light page; the style sheet has the same."""
 WIDTH, HEIGHT = 640, 260
-HOUR, DAY = 60, 1_440
-"""In minutes."""
 CONFIG = {
     "background": "transparent",
     "font": "system-ui, sans-serif",
@@ -153,10 +150,3 @@ def values(rows: Sequence[Mapping[str, Any]]) -> alt.Data:
     return alt.Data(  # type: ignore[no-untyped-call]
         values=[dict(row) for row in rows]
     )
-
-
-def minutes(minutes: float) -> str:
-    """Return a duration as text, in minutes, hours or days."""
-    if minutes >= DAY:
-        return f"{minutes / DAY:.3g} d"
-    return f"{minutes / HOUR:.3g} h" if minutes >= HOUR else f"{minutes:.0f} min"

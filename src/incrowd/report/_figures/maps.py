@@ -10,6 +10,7 @@ from typing import Any
 
 import altair as alt
 
+from incrowd._format import duration, length
 from incrowd.evaluate._utility.aggregate import Map
 from incrowd.report._figures.chart import AFTER, CLASSES, Chart, finish, values
 from incrowd.report._numbers import Box, Numbers, PublishedRecord
@@ -133,8 +134,8 @@ def _records(records: Sequence[PublishedRecord]) -> Chart | None:
         wide = sorted(max(b.east_to - b.east, b.north_to - b.north) for b in boxes)
         long = sorted(b.hour_to - b.hour for b in boxes)
         rows.append(
-            (name, f"{len(boxes):,}", f"{wide[len(wide) // 2]:.2g} km",
-             f"{60 * long[len(long) // 2]:.0f} min")
+            (name, f"{len(boxes):,}", length(1000 * wide[len(wide) // 2], 2),
+             duration(60 * long[len(long) // 2]))
         )  # fmt: skip
     return Chart(
         "records", "left", "A few published records",

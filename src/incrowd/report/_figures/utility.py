@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from incrowd._format import QUANTILES, length, percent
+from incrowd._format import QUANTILES, duration, length, percent, significant
 from incrowd.evaluate._utility.aggregate import AggregateUtility
 from incrowd.evaluate._utility.summary import Persons
 from incrowd.report._figures.chart import (
@@ -15,7 +15,6 @@ from incrowd.report._figures.chart import (
     THIRD,
     Chart,
     finish,
-    minutes,
     one,
     values,
 )
@@ -46,7 +45,7 @@ def utility_charts(numbers: Numbers) -> list[Chart | None]:
 def _sizes(precise: Precision, axis: str) -> Chart:
     """Draw how large published samples are (figure 11 of the paper)."""
     of = precise.space if axis == "space" else precise.time
-    write = length if axis == "space" else minutes
+    write = length if axis == "space" else duration
     crowded = (200, 5, 240)  # left out, so that the others can be read on a phone
     rows: list[dict[str, Any]] = [
         {"size": write(at), "share": share} for at, share in of.cumulative if at not in crowded
@@ -79,7 +78,7 @@ def _sizes(precise: Precision, axis: str) -> Chart:
 def _by_person(precise: Precision, axis: str) -> Chart | None:
     """Draw how many people have how many precise samples (figure 12)."""
     wanted = (100, 1_000, 5_000) if axis == "space" else (30, 120, 480)
-    write = length if axis == "space" else minutes
+    write = length if axis == "space" else duration
     kept = [curve for curve in precise.curves(axis) if curve.threshold in wanted]
     if not kept:
         return None
@@ -231,7 +230,7 @@ def _ratio(persons: Persons, name: str) -> Chart | None:
             "nothing of it is left."
         )
     table = tuple(
-        (f"{row.low:.3g} to {row.high:.3g}", f"{row.people:,}",
+        (f"{significant(row.low)} to {significant(row.high)}", f"{row.people:,}",
          *(f"{getattr(row, name):.2f}" for name in QUARTILES)) for row in of.bins
     )  # fmt: skip
     return one(
