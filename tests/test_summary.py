@@ -36,6 +36,7 @@ def results(tmp_path_factory):
         "BeforeAfter": pair,
         "Accuracy": incrowd.accuracy(pair),
         "Utility": incrowd.utility(pair),
+        "Inference": incrowd.inference(pair),
         "Uniqueness": incrowd.uniqueness(city, [1, 2]),
         "Recognition": incrowd.deanonymize(city, matches=True),
         "Description": incrowd.describe(city),
@@ -52,8 +53,9 @@ def results(tmp_path_factory):
 
 NAMES = [
     "Trajectories", "Trajectory", "Visits", "PersonVisits", "Release", "Protected", "BeforeAfter",
-    "Accuracy", "Utility", "Uniqueness", "Recognition", "Description", "PointsOfInterest",
-    "Anonymizability", "Publication", "Verification", "Report", "Training", "Scores", "Model",
+    "Accuracy", "Utility", "Inference", "Uniqueness", "Recognition", "Description",
+    "PointsOfInterest", "Anonymizability", "Publication", "Verification", "Report", "Training",
+    "Scores", "Model",
 ]  # fmt: skip
 SHORT = ("Trajectory", "PersonVisits", "Training", "Scores")
 """One line says it all, in notebooks too."""

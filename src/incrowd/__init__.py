@@ -7,8 +7,8 @@ measure   describe, k_gap, dispersion, features, uniqueness, traces, points_of_i
 attack    risk, deanonymize; ATTACKS, Attack
 predict   predict.learn, predict.estimate and the rest of the module: risk without simulation
 protect   glove; MECHANISMS: Glove, Filter, Cloak, Generalise, GeoI; Mechanism
-evaluate  publish, verify; of_release, of_files, BeforeAfter; accuracy, utility, anonymizability,
-          study; plot_trade_off
+evaluate  publish, verify; of_release, of_files, BeforeAfter; accuracy, utility, inference,
+          anonymizability, study; plot_trade_off
 report    report.make: the page that a privacy officer reads and signs
 errors    errors.IncrowdError and what is below it
 ========  ==========================================================================================
@@ -45,12 +45,14 @@ if TYPE_CHECKING:
     from incrowd.evaluate import Anonymizability as Anonymizability
     from incrowd.evaluate import BeforeAfter as BeforeAfter
     from incrowd.evaluate import Check as Check
+    from incrowd.evaluate import Inference as Inference
     from incrowd.evaluate import Publication as Publication
     from incrowd.evaluate import Study as Study
     from incrowd.evaluate import Utility as Utility
     from incrowd.evaluate import Verification as Verification
     from incrowd.evaluate import accuracy as accuracy
     from incrowd.evaluate import anonymizability as anonymizability
+    from incrowd.evaluate import inference as inference
     from incrowd.evaluate import of_files as of_files
     from incrowd.evaluate import of_release as of_release
     from incrowd.evaluate import plot_trade_off as plot_trade_off
@@ -136,12 +138,14 @@ __all__, __getattr__, __dir__ = lazy(
             "Anonymizability",
             "BeforeAfter",
             "Check",
+            "Inference",
             "Publication",
             "Study",
             "Utility",
             "Verification",
             "accuracy",
             "anonymizability",
+            "inference",
             "of_files",
             "of_release",
             "plot_trade_off",

@@ -8,6 +8,7 @@ from naive.attacks import *
 from naive.data import *
 from naive.dispersion import *
 from naive.glove import *
+from naive.inference import *
 from naive.k_merge import *
 from naive.mechanisms import *
 from naive.reidentification import *

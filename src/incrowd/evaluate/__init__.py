@@ -3,7 +3,7 @@
 ::
 
     release ──> publish ──> files ──> verify (shares no code with protect and measure)
-    original, release ──> BeforeAfter ──> accuracy, utility
+    original, release ──> BeforeAfter ──> accuracy, utility, inference
 """
 
 from typing import TYPE_CHECKING
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from incrowd.evaluate._utility.accuracy import Accuracy as Accuracy
     from incrowd.evaluate._utility.accuracy import accuracy as accuracy
     from incrowd.evaluate._utility.accuracy import accuracy_table as accuracy_table
+    from incrowd.evaluate._utility.inference import Inference as Inference
+    from incrowd.evaluate._utility.inference import inference as inference
     from incrowd.evaluate._utility.summary import Utility as Utility
     from incrowd.evaluate._utility.summary import utility as utility
     from incrowd.evaluate._verify.result import Check as Check
@@ -52,6 +54,7 @@ __all__, __getattr__, __dir__ = lazy(
         "_plots": ["plot_trade_off"],
         "_publish": ["Publication", "publish"],
         "_utility.accuracy": ["Accuracy", "accuracy", "accuracy_table"],
+        "_utility.inference": ["Inference", "inference"],
         "_utility.summary": ["Utility", "utility"],
         "_verify.result": ["Check", "Verification"],
         "_verify.run": ["verify"],

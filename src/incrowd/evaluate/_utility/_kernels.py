@@ -1,4 +1,4 @@
-"""Kernels of utility: which published box covers a sample, how far off it is, how fine boxes are.
+"""Kernels of utility: which published box covers a sample, how far off, how fine, what it shows.
 
 Samples and boxes are six columns each, cut into people by `offsets` and into trajectories by
 `bounds`.
@@ -11,9 +11,11 @@ from incrowd._numba import Floats, Ints, kernel, kernel_private
 from incrowd.evaluate._verify._kernels import _is_edge, _sample_from
 
 __all__ = [
+    "UNSEEN",
     "check_edges",
     "count_up_to",
     "coverage_errors",
+    "finest_boxes",
     "latest_ends",
 ]
 
@@ -24,6 +26,8 @@ Marks = NDArray[np.bool_]
 
 WEST, EAST, SOUTH, NORTH = 1, 2, 4, 8
 ALL = 15
+UNSEEN = 2**62
+"""The side of no box: what nothing shows."""
 
 
 @kernel
@@ -109,6 +113,86 @@ def count_up_to(sizes: Ints, bounds: Ints, limits: Ints) -> Ints:
             for limit in range(len(limits)):
                 counts[trajectory, limit] += sizes[j] <= limits[limit]
     return counts
+
+
+@kernel
+def finest_boxes(
+    first: int, last: int, samples: Columns, offsets: Ints, place: Ints,
+    boxes: Columns, bounds: Ints, reach: Sides, sizes: Ints, hours: NDArray[np.uint8],
+    spots: Ints, at_night: Marks, limits: Ints, finest: Ints, held: Ints,
+) -> None:  # fmt: skip
+    """Find the smallest side of the boxes that show places and samples of people `first` to `last`.
+
+    `place` has each person's published trajectory, or -1. `spots` has x, y and samples (none: no
+    such place) of her home, and of her work, in half cells; bit 0 of `hours` says whether a box
+    may show a home, bit 1 whether a place of work. `at_night` is of samples from the first person's
+    first one on. `finest` gets, for each person, the side of the smallest box that shows her home,
+    her work, and a sample at night, and must be `UNSEEN` before. `held` counts samples in
+    a box of a side up to each of `limits`.
+    """
+    x0, x1, y0, y1, t0, t1 = samples
+    begin, starts = offsets[first], boxes[4]
+    for person in range(first, last):
+        if place[person] < 0:
+            continue
+        low, up = bounds[place[person]], bounds[place[person] + 1]
+        for what in range(2):
+            if spots[person, 3 * what + 2] > 0:
+                x, y = spots[person, 3 * what], spots[person, 3 * what + 1]
+                finest[person, what] = min(
+                    finest[person, what], _finest_at(x, y, low, up, boxes, sizes, hours, what)
+                )
+        after = low
+        for i in range(offsets[person], offsets[person + 1]):
+            while after < up and starts[after] <= t0[i]:
+                after += 1
+            sample = (x0[i], x1[i], y0[i], y1[i], t0[i], t1[i])
+            size = _finest_cover(sample, low, after, boxes, reach, sizes)
+            for limit in range(len(limits)):
+                held[limit] += size <= limits[limit]
+            if at_night[i - begin]:
+                finest[person, 2] = min(finest[person, 2], size)
+
+
+@kernel_private
+def _finest_at(
+    x: int, y: int, first: int, last: int, boxes: Columns, sizes: Ints,
+    hours: NDArray[np.uint8], bit: int,
+) -> int:  # fmt: skip
+    """Give the smallest side of a box with a bit in its hours that holds a point, or `UNSEEN`."""
+    best = UNSEEN
+    for b in range(first, last):
+        if (
+            (hours[b] >> bit) & 1
+            and 2 * np.int64(boxes[0][b]) <= x < 2 * np.int64(boxes[1][b])
+            and 2 * np.int64(boxes[2][b]) <= y < 2 * np.int64(boxes[3][b])
+        ):
+            best = min(best, sizes[b])
+    return best
+
+
+@kernel_private
+def _finest_cover(
+    sample: tuple[int, int, int, int, int, int], first: int, after: int, boxes: Columns,
+    reach: Sides, sizes: Ints,
+) -> int:  # fmt: skip
+    """Give the smallest side of a box that covers a sample, or `UNSEEN`: by space alone."""
+    x0, x1, y0, y1, t0, t1 = boxes
+    best, j = UNSEEN, after - 1
+    # No box is smaller than a cell.
+    while j >= first and reach[j] >= sample[5] and best != 1:
+        if (
+            sizes[j] < best
+            and t0[j] <= sample[4]
+            and sample[5] <= t1[j]
+            and x0[j] <= sample[0]
+            and sample[1] <= x1[j]
+            and y0[j] <= sample[2]
+            and sample[3] <= y1[j]
+        ):
+            best = sizes[j]
+        j -= 1
+    return best
 
 
 @kernel_private

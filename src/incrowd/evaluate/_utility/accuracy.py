@@ -57,6 +57,7 @@ __all__ = [
     "rows_in",
     "sizes_of",
     "tallied",
+    "units_in",
 ]
 
 
@@ -296,7 +297,7 @@ def errors_in(pair: BeforeAfter, became: Ints, threads: int) -> dict[str, Any]:
     before, after = pair.before, pair.after
     reach = latest_ends(after.t1, after.offsets)
     units = after.frame.cell, after.frame.slot / 60
-    limits = np.array([_units(*pair) for pair in zip(COARSE, units, strict=True)], np.int64)
+    limits = np.array([units_in(*pair) for pair in zip(COARSE, units, strict=True)], np.int64)
 
     def work(part: tuple[int, int]) -> tuple[Ints, int, Tally, Tally]:
         most = int(before.offsets[part[1]] - before.offsets[part[0]])
@@ -402,7 +403,7 @@ def _curves(
     published: Trajectories, sizes: Ints, unit: float, thresholds: Sequence[float]
 ) -> tuple[Curve, ...]:
     """Give how many people have how many samples up to each threshold; who has none is nobody."""
-    limits = np.array([_units(threshold, unit) for threshold in thresholds], np.int64)
+    limits = np.array([units_in(threshold, unit) for threshold in thresholds], np.int64)
     counts, lengths = count_up_to(sizes, published.offsets, limits), published.lengths()
     people = published.crowd.astype(np.int64)[lengths > 0]
     total = int(people.sum())
@@ -416,7 +417,7 @@ def _curves(
     return tuple(found)
 
 
-def _units(threshold: float, unit: float) -> int:
+def units_in(threshold: float, unit: float) -> int:
     """Give how many whole units a threshold holds."""
     number = int(threshold / unit)
     while (number + 1) * unit <= threshold:

@@ -29,14 +29,17 @@ from incrowd.measure._staypoints import Hull, cover
 __all__ = [
     "BLOCK",
     "HOME",
+    "NIGHT",
     "SIZE",
     "WORK",
+    "WORKING",
     "Centres",
     "MobilityProfile",
     "area",
     "blocks_of",
     "centres_of",
     "gyration",
+    "hours_at",
     "mass_apart",
     "mobility_profiles",
     "places_apart",
@@ -97,7 +100,7 @@ def centres_of(data: Trajectories, tz: str, threads: int) -> Centres:
         )
     zone = find_zone(tz).key
     try:
-        _hours(np.zeros(1, np.int64), 1, 0, zone)
+        hours_at(np.zeros(1, np.int64), 1, 0, zone)
     except pl.exceptions.PolarsError as error:
         raise ArgumentError(f"unknown time zone {tz!r}; name one like Africa/Abidjan") from error
     x, y = np.empty(data.samples, np.int32), np.empty(data.samples, np.int32)
@@ -110,7 +113,7 @@ def centres_of(data: Trajectories, tz: str, threads: int) -> Centres:
         order = _order(middle, offsets - offsets[0])
         np.add(data.x0[here], data.x1[here], out=x[here])
         np.add(data.y0[here], data.y1[here], out=y[here])
-        hour[here] = _hours(middle, data.frame.slot, data.frame.origin, zone)
+        hour[here] = hours_at(middle, data.frame.slot, data.frame.origin, zone)
         if order is not None:
             for column in (x, y, hour):
                 column[here] = column[here][order]
@@ -142,7 +145,7 @@ def _order(middle: Ints, offsets: Ints) -> Ints | None:
     return np.lexsort((middle, owner))
 
 
-def _hours(middle: Ints, slot: int, origin: int, zone: str) -> NDArray[np.uint8]:
+def hours_at(middle: Ints, slot: int, origin: int, zone: str) -> NDArray[np.uint8]:
     """Give the hour of the day at moments in half slots."""
     if not len(middle):
         return np.empty(0, np.uint8)
