@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Moment",
+    "days_in",
     "degrees_of",
     "find_zone",
     "seconds_of",
@@ -288,10 +289,10 @@ def _is_active(
 ) -> Mask:
     """Return who was seen often enough."""
     seconds = data.t0.astype(np.int64) * data.frame.slot + data.frame.origin
-    day = _days(seconds, zone)
+    day = days_in(seconds, zone)
     start, end = window
-    first = int(day.min() if start is None else _days(np.array([start]), zone)[0])
-    last = int(day.max() if end is None else _days(np.array([end - 1]), zone)[0])
+    first = int(day.min() if start is None else days_in(np.array([start]), zone)[0])
+    last = int(day.max() if end is None else days_in(np.array([end - 1]), zone)[0])
     span = last - first + 1
     seen = np.unique(data.person().astype(np.int64) * span + (day - first)) // span
     counts = {True: np.bincount(seen, minlength=len(data)), False: data.lengths()}
@@ -301,7 +302,7 @@ def _is_active(
     return passes
 
 
-def _days(seconds: npt.NDArray[np.int64], zone: str) -> npt.NDArray[np.int64]:
+def days_in(seconds: npt.NDArray[np.int64], zone: str) -> npt.NDArray[np.int64]:
     """Return the calendar day (since 1970) of times, as the clocks of a zone show it."""
     import polars as pl
 

@@ -33,9 +33,11 @@ from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError, ColumnError
 from incrowd.evaluate._comparison import BeforeAfter, load_rows, of_files, published_as_trajectories
 from incrowd.evaluate._utility.accuracy import COARSE, accuracy, sizes_of, tallied
+from incrowd.evaluate._utility.inference import inference
 from incrowd.evaluate._utility.summary import Persons, utility
 from incrowd.measure._uniqueness.estimate import interval
-from incrowd.report._disclosure import area_of, days_of, without_tails
+from incrowd.report._cost_of_k import cost_of_k
+from incrowd.report._disclosure import LEAST, area_of, days_of, without_tails
 from incrowd.report._numbers import (
     Attacked,
     Box,
@@ -90,9 +92,15 @@ BEYOND = 10
 RECORDS, DAYS, MOST = 3, 3, 150
 """How many published records are drawn, of how many days, and how many boxes of each at most."""
 DAY = 86_400
-LEAST = 10
-"""Groups of fewer people than this, or than k, are not shown."""
-STAGES = ("verifying", "reading", "k-gap", "exposure before", "exposure after", "what is left")
+STAGES = (
+    "verifying",
+    "reading",
+    "k-gap",
+    "exposure before",
+    "exposure after",
+    "what is left",
+    "larger crowds",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,12 +150,23 @@ def collect_numbers(
     else:
         pair = of_files(folder, read, record)
         after = pair.after
-        before = _before(pair.before, gaps, stages, options, least)
+        before = _before(pair.before, gaps, stages, options, least, numbers)
         sizes = sizes_in(manifest, int(after.crowd.sum()), len(pair.before))
     stages.begin("exposure after")
     exposed = Exposure(*_exposure(after, options))
     stages.begin("what is left")
-    precise, useful = _left(pair, after, numbers.given.tz, least, options.threads)
+    zone = numbers.given.tz
+    precise, useful = _left(pair, after, zone, least, options.threads)
+    told = None
+    if pair is not None and pair.became is not None:
+        told = inference(pair, tz=zone, threads=options.threads)
+    stages.begin("larger crowds")
+    cost = None
+    if pair is not None:
+        cost = cost_of_k(
+            pair.before, numbers.settings, tz=zone, seed=options.seed, threads=options.threads,
+            progress=stages.within,
+        )  # fmt: skip
     if before is not None and before.data is not None and useful is not None:
         area = area_of(useful.together.map)
         before = replace(before, data=replace(before.data, area_km2=area))
@@ -159,6 +178,8 @@ def collect_numbers(
         after=exposed,
         accuracy=precise,
         utility=useful,
+        inference=told,
+        cost_of_k=cost,
         drawn=sample_records(after, least=max(2, k or 2)) if crowds else (),
     )
 
@@ -398,23 +419,26 @@ def _before(
     stages: Stages,
     options: Options,
     least: int,
+    numbers: Numbers,
 ) -> ExposureBefore:
-    """Tell how exposed people were."""
+    """Tell how exposed people were; hard to hide among as many as the release does it."""
     stages.begin("k-gap")
+    k = min(numbers.identical or numbers.verification.k or 2, max(2, len(data)))
     if gaps is None and len(data) > 1:
-        gaps = incrowd.k_gap(data, 2, threads=options.threads, progress=stages.within)
+        gaps = incrowd.k_gap(data, k, threads=options.threads, progress=stages.within)
     stages.begin("exposure before")
     about = incrowd.describe(data)
     original = OriginalData(
         people=about.people,
         samples=about.samples,
-        **days_of(data, least),
+        **days_of(data, least, numbers.given.tz),
+        least=least,
         cell_m=about.cell_m,
         slot_s=about.slot_s,
         samples_a_person=about.samples_a_person.median,
         gyration_km=about.gyration_km.median,
     )
-    gap = None if gaps is None else gaps_in(gaps, data, incrowd.Stretch())
+    gap = None if gaps is None else gaps_in(gaps, data, incrowd.Stretch(), k)
     uniqueness, risk = _exposure(data, options, stages.within)
     return ExposureBefore(uniqueness, risk, original, gap)
 

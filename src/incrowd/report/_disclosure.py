@@ -5,19 +5,24 @@ seen last; she may not even be in the release. So edges are drawn where there ar
 """
 
 import datetime as dt
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incrowd.data._select import days_in
+
 if TYPE_CHECKING:
     from incrowd.data._trajectories import Trajectories
     from incrowd.evaluate._utility.aggregate import Map
+    from incrowd.evaluate._utility.inference import Inference
     from incrowd.evaluate._verify.result import Check
     from incrowd.report._numbers import Numbers
 
 __all__ = [
+    "LEAST",
     "area_of",
     "days_of",
     "suppress_small_counts",
@@ -26,33 +31,41 @@ __all__ = [
 
 
 SUPPRESSED = "not shown, because it would be that of few people"
+TELLS = "not shown, because it would tell another count"
 HIDDEN = ("people_dropped", "samples_dropped")
-DAY = 86_400
+PARTS = ("people_left_over", "people_emptied")
+"""The losses of people that add up to those dropped."""
+LEAST = 10
+"""Counts of fewer people than this, or than k, are not shown."""
+STEPS = 1_000
+"""What was deleted is told in such parts of everything, where few people are left out."""
 
 
-def days_of(data: "Trajectories", least: int) -> dict[str, Any]:
-    """Give the first and the last day (UTC) on which so many people were seen, and their number.
+def days_of(data: "Trajectories", least: int, tz: str = "UTC") -> dict[str, Any]:
+    """Give the first and the last day on which so many people were seen, and their numbers.
 
-    Where there is no such day, all are None.
+    Days are those of the zone in which people live. `days` lie from the first to the last;
+    `days_shown` is the number of those on which there were so many. Where there is no such day, all
+    are None.
 
     Examples
     --------
     >>> import incrowd
     >>> from incrowd.report._disclosure import days_of
     >>> days_of(incrowd.synthesize("city", users=40, seed=7), least=10)
-    {'start': '2012-03-05', 'end': '2012-03-18', 'days': 14}
+    {'start': '2012-03-05', 'end': '2012-03-18', 'days': 14, 'days_shown': 14}
     """
-    day = (data.t0.astype(np.int64) * data.frame.slot + data.frame.origin) // DAY
+    day = days_in(data.t0.astype(np.int64) * data.frame.slot + data.frame.origin, tz)
     fresh = np.ones(len(day), np.bool_)
     fresh[1:] = day[1:] != day[:-1]
     fresh[data.offsets[:-1][data.lengths() > 0]] = True
     days, people = np.unique(day[fresh], return_counts=True)
     enough = days[people >= least]
     if not len(enough):
-        return {"start": None, "end": None, "days": None}
+        return dict.fromkeys(("start", "end", "days", "days_shown"))
     first, last = int(enough[0]), int(enough[-1])
     start, end = (str(dt.date(1970, 1, 1) + dt.timedelta(days=at)) for at in (first, last))
-    return {"start": start, "end": end, "days": last - first + 1}
+    return {"start": start, "end": end, "days": last - first + 1, "days_shown": len(enough)}
 
 
 def area_of(about: "Map") -> float | None:
@@ -87,36 +100,104 @@ def without_tails(
     }
 
 
-def suppress_small_counts(numbers: "Numbers") -> "Numbers":
-    """Put words in place of what is counted of fewer than k people who were left out.
+def suppress_small_counts(numbers: "Numbers", least: int = LEAST) -> "Numbers":
+    """Tell no count of fewer than so many people of the original, and none that would give it away.
 
-    How many samples were dropped with them would be the number of somebody's.
+    - Losses of fewer people are "fewer than 10". The parts of a sum of which one is so small are
+      not told, for the other part and the sum would tell it.
+    - Where fewer people are left out, the number of people of the original, beside that of the
+      release, would tell how many; so it is rounded wherever it stands, and what was deleted with
+      them is a share in steps.
+    - What a crowd's record tells of fewer people is not told as a number.
+
+    What can be counted in the release itself (the sizes of crowds) is no secret.
     """
-    k = numbers.verification.k or 0
+    least = max(least, numbers.verification.k or 0)
     losses = dict(numbers.settings.losses)
     dropped = losses.get("people_dropped")
-    if not isinstance(dropped, int) or not 0 < dropped < k:
-        return numbers
+    few = isinstance(dropped, int) and 0 < dropped < least
+    parts = [name for name in PARTS if _is_few(losses.get(name), least)]
+    for name in PARTS if parts and not few else ():
+        if name in losses and not _is_few(losses[name], least) and losses[name]:
+            losses[name] = TELLS
     for name, value in losses.items():
-        if name.startswith("people") and value:
-            losses[name] = f"fewer than {k}"
-    if "samples_dropped" in losses:
+        if name.startswith("people") and _is_few(value, least):
+            losses[name] = f"fewer than {least}"
+    if few and "samples_dropped" in losses:
         losses["samples_dropped"] = SUPPRESSED
     proof = numbers.verification
-    checks = tuple(_without_counts(check, k) for check in proof.checks)
-    return replace(
+    checks = tuple(_without_counts(check, least) for check in proof.checks) if few else proof.checks
+    numbers = replace(
         numbers,
         settings=replace(numbers.settings, losses=losses),
         verification=replace(proof, checks=checks),
+        inference=_few_told(numbers.inference, least),
     )
+    return _rounded(numbers, least) if few else numbers
 
 
-def _without_counts(check: "Check", k: int) -> "Check":
-    if check.name != "membership" or not check.ok:
-        return check
+def _is_few(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < least
+
+
+def _rounded(numbers: "Numbers", least: int) -> "Numbers":
+    """Round the number of people of the original, and what was deleted with those left out."""
+
+    def near(people: int) -> int:
+        return max(least, round(people / least) * least)
+
+    before, sizes, precise = numbers.before, numbers.sizes, numbers.accuracy
+    if before is not None:
+        data, gap, risk = before.data, before.k_gap, before.risk
+        all_attacked = risk is not None and risk.attacked == risk.people
+        before = replace(
+            before,
+            data=None if data is None else replace(data, people=near(data.people)),
+            k_gap=None if gap is None else replace(gap, people=near(gap.people)),
+            risk=None if risk is None else replace(
+                risk, people=near(risk.people),
+                attacked=near(risk.people) if all_attacked else risk.attacked,
+            ),
+        )  # fmt: skip
+    if sizes.original_people is not None:
+        sizes = replace(sizes, original_people=near(sizes.original_people), dropped_share=None)
+    if precise is not None and precise.compared is not None:
+        known = precise.compared
+        lost = known.samples_deleted
+        steps = None if lost is None else math.ceil(lost * STEPS / max(known.samples, 1))
+        rounded = None if steps is None else min(known.samples, steps * known.samples // STEPS)
+        precise = replace(
+            precise,
+            compared=replace(
+                known, people=near(known.people), people_dropped=0, samples_deleted=rounded
+            ),
+        )
+    return replace(numbers, before=before, sizes=sizes, accuracy=precise, rounded=True)
+
+
+def _few_told(told: "Inference | None", least: int) -> "Inference | None":
+    """Round up to the limit what is known of fewer people."""
+    if told is None:
+        return None
+    found = []
+    for one in told.disclosures:
+        shares = {
+            name: replace(of, number=min(least, of.of))
+            for name in ("home", "work", "night", "homogeneous")
+            if 0 < (of := getattr(one, name)).number < least
+        }
+        found.append(replace(one, **shares))
+    alone = least if 0 < told.alone < least else told.alone
+    dropped = 0 if told.dropped < least else told.dropped
+    return replace(told, alone=min(alone, told.people), dropped=dropped, disclosures=tuple(found))
+
+
+def _without_counts(check: "Check", least: int) -> "Check":
     known = {name: of for name, of in check.figures.items() if name not in HIDDEN}
+    if check.name != "membership" or not check.ok:
+        return replace(check, figures=known)
     says = (
-        f"Everybody is published once, or counted as dropped: fewer than {k} people; no "
+        f"Everybody is published once, or counted as dropped: fewer than {least} people; no "
         "identifier of the input occurs."
     )
-    return replace(check, figures=known, says=says)
+    return replace(check, figures={n: of for n, of in known.items() if n != "people"}, says=says)

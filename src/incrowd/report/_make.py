@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,10 @@ from incrowd._progress import Stages
 from incrowd._summary import Summarised, Summary
 from incrowd.data._frame import Frame
 from incrowd.data._manifest import PAGE, amend_release, read_manifest
-from incrowd.data._original import as_recorded, reading_of
+from incrowd.data._original import OriginalReading, as_recorded, reading_of
 from incrowd.data._select import find_zone
 from incrowd.data._trajectories import Trajectories
-from incrowd.errors import ArgumentError, UnreadableError
+from incrowd.errors import ArgumentError, DataWarning, UnreadableError
 from incrowd.report._collect import (
     STAGES,
     TARGETS,
@@ -31,6 +32,7 @@ from incrowd.report._collect import (
 )
 from incrowd.report._disclosure import suppress_small_counts
 from incrowd.report._numbers import Given, Numbers, Verdict
+from incrowd.report._purposes import DEFAULT, checked_thresholds, purpose_of
 from incrowd.report._verdict import judge
 
 __all__ = [
@@ -86,6 +88,12 @@ class Report(Summarised):
             part.write_text(text, encoding="utf-8")
         return Path(path)
 
+    def pdf(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+        """Print the page to a PDF; needs Chromium or a browser of its kind."""
+        from incrowd.report._pdf import print_pdf
+
+        return print_pdf(self.html(), path, overwrite=overwrite)
+
     def lines(self) -> list[str]:
         """Give the first screen, in lines for a terminal."""
         from incrowd.report._terminal import lines
@@ -103,8 +111,10 @@ def make(
     original: Trajectories | Callable[[Frame], Trajectories] | None = None,
     record: Any = None,
     gaps: Any = None,
-    tz: str = "UTC",
+    tz: str | None = None,
     title: str | None = None,
+    purpose: str = DEFAULT,
+    thresholds: Mapping[str, Any] | None = None,
     targets: int = TARGETS,
     seed: int = 0,
     threads: int | None = None,
@@ -125,9 +135,17 @@ def make(
         A table of `incrowd.k_gap`, or a file that `incrowd measure -o` wrote; measured if not
         given, which takes longest.
     tz
-        The zone in which people live: nights are nights there.
+        The zone in which people live: nights are nights there, and days are days. Unless given,
+        the zone in which the private record says that times were read; if it says none, UTC is
+        assumed, with a warning and a word on the page.
     title
         What the data is called on the page.
+    purpose
+        For what the release is meant: ``"internal"``, ``"contract"`` or ``"open"``; each has
+        thresholds of its own.
+    thresholds
+        Thresholds of lights that win over those of the purpose: the last value that is green and
+        the last that is amber, as in ``{"smallest_crowd": (5, 3)}``.
     targets
         How many people are attacked, drawn at random.
     seed
@@ -152,7 +170,7 @@ def make(
     >>> city = incrowd.synthesize("city", users=40, seed=7)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     done = publish(incrowd.glove(city, k=2), f"{folder}/release", original=city, draws=50)
-    ...     report = incrowd.report.make(f"{folder}/release", original=city)
+    ...     report = incrowd.report.make(f"{folder}/release", original=city, tz="Africa/Abidjan")
     >>> report.verdict.answer
     'conditions'
     """
@@ -164,7 +182,9 @@ def make(
         raise ArgumentError("the k-gaps are those of the original; name it as well")
     if targets < 1:
         raise ArgumentError(f"targets is {targets!r}; at least one person has to be attacked")
-    find_zone(tz)
+    zone = _zone(tz, known, original)
+    purpose_of(purpose)
+    own = checked_thresholds(thresholds)
     manifest, gaps = read_manifest(folder), _gaps(gaps)
     stages = Stages(_named(progress, lambda: stages.name), STAGES)
     stages.begin("verifying")
@@ -182,10 +202,13 @@ def make(
         given=Given(
             original is not None,
             record is not None,
-            tz,
+            zone or "UTC",
             targets,
             seed,
             "" if known is None else known.words(files=False),
+            zone is not None,
+            purpose,
+            own,
         ),
         settings=settings_in(manifest),
         verification=proof,
@@ -197,6 +220,21 @@ def make(
     stages.finish()
     numbers = suppress_small_counts(numbers)
     return Report(folder, replace(numbers, verdict=judge(numbers)))
+
+
+def _zone(tz: str | None, known: OriginalReading | None, original: Any) -> str | None:
+    """Return the zone in which people live; warn if nobody said it and it matters."""
+    zone = tz or (None if known is None else known.options.get("tz"))
+    if zone is not None:
+        find_zone(zone)
+    elif original is not None:
+        warnings.warn(
+            "the time zone in which people live is not known; UTC is assumed, so that days, nights "
+            "and working hours may be wrong on the page (give tz, or --local-tz)",
+            DataWarning,
+            stacklevel=3,
+        )
+    return zone
 
 
 def _named(progress: Progress | None, name: Callable[[], str]) -> Callable[[int, int], None] | None:

@@ -7,6 +7,9 @@
              ├─ verification           what the verifier found on the written files
              ├─ before, after          how exposed people were, and are: k-gap, uniqueness, attacks
              ├─ accuracy, utility      what is left of the data
+             ├─ inference              what a crowd's record tells of everybody in it
+             ├─ cost_of_k              what larger crowds would cost
+             ├─ rounded                whether counts of the original's people are rounded
              ├─ drawn                  a few published records
              └─ verdict                what is made of all that
 
@@ -20,12 +23,14 @@ from typing import Any
 
 from incrowd.evaluate._utility.accuracy import COARSE, Accuracy, Curve
 from incrowd.evaluate._utility.distributions import Distribution
+from incrowd.evaluate._utility.inference import Inference
 from incrowd.evaluate._utility.summary import Utility
 from incrowd.evaluate._verify.result import Check, Verification
 
 __all__ = [
     "Attacked",
     "Box",
+    "CostOfK",
     "Exposure",
     "ExposureBefore",
     "Given",
@@ -38,6 +43,7 @@ __all__ = [
     "OriginalData",
     "Precision",
     "PublishedRecord",
+    "Question",
     "Risk",
     "Sizes",
     "Unique",
@@ -61,7 +67,18 @@ class MadeWith:
 class Given:
     """What the report was made from: whether the original and the private record were there.
 
-    `reading` is how the original was read, as options of the command line, if the record says so.
+    Attributes
+    ----------
+    original, record
+        Whether they were there.
+    tz, zone_known
+        The zone in which people live; UTC is assumed where nobody said it.
+    targets, seed
+        How many people were attacked, and the seed of what is drawn.
+    reading
+        How the original was read, as options of the command line, if the record says so.
+    purpose, thresholds
+        For what the release is meant, and the thresholds that were set for this report.
     """
 
     original: bool
@@ -70,6 +87,9 @@ class Given:
     targets: int
     seed: int
     reading: str = ""
+    zone_known: bool = True
+    purpose: str = "contract"
+    thresholds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +109,17 @@ class Method:
     fails_against: tuple[str, ...] = ()
     guarantee: str | None = None
     explanation: tuple[str, ...] = ()
+
+    def in_metres_and_minutes(self) -> dict[str, Any]:
+        """Return the settings; thresholds in cells and slots also as commands take them."""
+        cell, slot = self.frame.get("cell"), self.frame.get("slot")
+        wide, long = self.settings.get("max_space"), self.settings.get("max_time")
+        found = dict(self.settings)
+        if isinstance(wide, int) and isinstance(cell, int | float):
+            found["max_metres"] = wide * cell
+        if isinstance(long, int) and isinstance(slot, int | float):
+            found["max_minutes"] = long * slot / 60
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +152,9 @@ class OriginalData:
     ----------
     people, samples, cell_m, slot_s, samples_a_person, gyration_km
         Counts, the grid, and two medians.
-    start, end, days
-        The first and the last day on which people enough were seen, and how many days that is.
+    start, end, days, days_shown, least
+        The first and the last day (where people live) on which so many people were seen, how many
+        days lie between them, and on how many of these there were so many.
     area_km2
         The area of the squares in which people enough were seen.
     """
@@ -137,6 +169,8 @@ class OriginalData:
     samples_a_person: float
     gyration_km: float
     area_km2: float | None = None
+    days_shown: int | None = None
+    least: int = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,8 +385,8 @@ class Light:
         What was found, written out.
     says
         What that means.
-    thresholds
-        When it would be green, amber and red.
+    thresholds, source
+        When it would be green, amber and red; and who says so.
     """
 
     about: str
@@ -362,6 +396,46 @@ class Light:
     value: str
     says: str
     thresholds: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One of the three questions of Opinion 05/2014.
+
+    Attributes
+    ----------
+    name, asks
+        Its name, and what it asks.
+    level, word
+        green, amber or red, and the same as a word.
+    figure, says
+        What was measured, and what that means.
+    """
+
+    name: str
+    asks: str
+    level: str
+    word: str
+    figure: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class CostOfK:
+    """What larger crowds would cost: measured on people drawn at random, by k.
+
+    Attributes
+    ----------
+    people
+        How many people were drawn.
+    rows
+        For each k: the shares of samples that lie in a published one of up to 2 km, of up to 2
+        hours, and of both; of samples that are left out; of homes within 1 km.
+    """
+
+    people: int
+    rows: tuple[Mapping[str, float | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,6 +458,10 @@ class Verdict:
         The traffic lights.
     three
         The three numbers that matter, each with what it is.
+    questions
+        The three questions of Opinion 05/2014, answered.
+    conditions
+        What to ask of the recipient, proposed; none for a plain yes or no.
     """
 
     answer: str
@@ -395,6 +473,8 @@ class Verdict:
     because: tuple[str, ...]
     lights: tuple[Light, ...]
     three: tuple[Mapping[str, str], ...]
+    questions: tuple[Question, ...] = ()
+    conditions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -411,6 +491,9 @@ class Numbers:
     after: Exposure | None = None
     accuracy: Precision | None = None
     utility: Utility | None = None
+    inference: Inference | None = None
+    cost_of_k: CostOfK | None = None
+    rounded: bool = False
     drawn: tuple[PublishedRecord, ...] = field(default=())
     verdict: Verdict | None = None
 
@@ -455,7 +538,7 @@ def plain(value: Any) -> Any:
     """
     if isinstance(value, Verification):
         return plain(value.to_dict())
-    if isinstance(value, ExposureBefore | KGap | Precision | Sizes | Utility):
+    if isinstance(value, ExposureBefore | Inference | KGap | Precision | Sizes | Utility):
         return plain(value.as_dict())
     if is_dataclass(value):
         return {each.name: plain(getattr(value, each.name)) for each in fields(value)}

@@ -25,14 +25,13 @@ __all__ = [
 
 TEMPLATES = Path(__file__).with_name("templates")
 SECTIONS = (
-    ("verdict", "Verdict"),
+    ("verdict", "Verdict and decision"),
     ("exposure", "Exposure before"),
     ("done", "What was done"),
     ("proof", "Proof"),
     ("left", "What is left"),
     ("limits", "What it does not protect against"),
     ("reproduce", "How to reproduce it"),
-    ("sign", "Decision"),
 )
 
 
@@ -40,10 +39,12 @@ def page(numbers: Numbers) -> str:
     """Give the page that says what the numbers say."""
     style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
     script, figures = _script(), charts(numbers)
+    said = words(numbers)
+    style += f'\n@page {{ @bottom-left {{ content: "{_css_text(said["foot"])}"; }} }}\n'
     return _environment().get_template("report.html").render(
         n=numbers,
         verdict=numbers.verdict,
-        words=words(numbers),
+        words=said,
         sections=SECTIONS,
         charts=[(chart, {name: _safe(svg) for name, svg in chart.svgs().items()})
                 for chart in figures],
@@ -60,6 +61,12 @@ def _safe(text: str) -> Any:
     import markupsafe
 
     return markupsafe.Markup(text)  # noqa: S704  made here, of escaped parts
+
+
+def _css_text(text: str) -> str:
+    """Give text that cannot end the string of a style sheet in which it stands."""
+    return "".join(sign if sign.isalnum() or sign in " :,.-" else f"\\{ord(sign):x} "
+                   for sign in text)  # fmt: skip
 
 
 def _json(value: Any) -> str:

@@ -9,10 +9,12 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from incrowd._format import duration, length, percent, significant
+from incrowd._format import duration, length, percent, several, significant
 from incrowd.protect import MECHANISMS
 from incrowd.protect._mechanism import options_of
+from incrowd.report._glossary import GLOSSARY
 from incrowd.report._numbers import Method, Numbers, OriginalData
+from incrowd.report._purposes import purpose_of
 
 __all__ = [
     "commands_of",
@@ -23,34 +25,9 @@ __all__ = [
 
 Rows = list[tuple[str, str]]
 
+PAIR = 2
 MOST_PEOPLE = 0.9
 """The example takes as many points as single out this share of people."""
-GLOSSARY = (
-    ("record", "All that is published of one person: a list of samples, under a random name."),
-    ("sample", "A statement that a person was in a certain rectangle during a certain time."),
-    ("crowd", "The people who have exactly the same record, sample for sample."),
-    ("k-anonymous", "Every crowd has k people or more."),
-    (
-        "k-gap",
-        (
-            "What it would cost to hide a person among k: 0 if k-1 others have the same samples "
-            "already, 1 if nothing would be left of hers."
-        ),
-    ),
-    (
-        "record linkage",
-        "Looking for the record of a person of whom something is known: where she was, and when.",
-    ),
-    (
-        "coverage, witness, no invention",
-        (
-            "Three checks of truth: every sample of a published person lies in a published box or "
-            "is counted as lost; how many boxes hold a sample of every member; no box reaches "
-            "beyond what its people did."
-        ),
-    ),
-    ("private record", "The list of who became whom. It stays with the owner of the data."),
-)
 SETTINGS = {
     "k": "people per record, at least (k)",
     "variant": "variant",
@@ -67,11 +44,11 @@ SETTINGS = {
     "version": "version of incrowd",
 }
 LOSSES = {
-    "people_dropped": "people left out, because no crowd was left for them",
-    "people_left_over": "of these, people left over at the end: fewer than k",
-    "people_emptied": "people left out, because none of their samples was left",
+    "people_dropped": "people left out, in all",
+    "people_left_over": "of these: left over at the end, fewer than k",
+    "people_emptied": "of these: none of their samples was left",
     "samples_dropped": "samples of people who were left out",
-    "samples_suppressed": "samples left out, because they would have become too large",
+    "samples_suppressed": "samples of others left out, because they would have become too large",
     "boxes_suppressed": "published samples left out for the same reason",
 }
 
@@ -83,11 +60,15 @@ def words(numbers: Numbers) -> dict[str, Any]:
         if numbers.title
         else "Privacy report of a release",
         "subtitle": _subtitle(numbers),
+        "foot": _foot(numbers),
         "exposure": _exposure(numbers),
         "data": _data(numbers),
         "example": example_of(numbers),
         "done": _done(numbers),
         "settings": _settings(numbers.settings),
+        "cost": _cost(numbers),
+        "purpose": purpose_of(numbers.given.purpose).label,
+        "own": bool(numbers.given.thresholds),
         "proof": _proof(numbers),
         "left": _left(numbers),
         "limits": numbers.verification.limits,
@@ -103,6 +84,15 @@ def _subtitle(numbers: Numbers) -> str:
     people, samples = (numbers.sizes.stated.get(name, "?") for name in ("people", "samples"))
     made = f"made with {numbers.settings.method}"
     return f"{_number(people)} people, {_number(samples)} published samples, {made}."
+
+
+def _foot(numbers: Numbers) -> str:
+    """Return what stands at the foot of every printed page: title, date, and the release's hash."""
+    made = numbers.made
+    rows = next((of.get("sha256") for of in made.files.values() if of.get("sha256")), None)
+    title = f"Privacy report: {numbers.title}" if numbers.title else "Privacy report of a release"
+    seal = f", release SHA-256 {str(rows)[:16]}" if rows else ""
+    return f"{title}, {made.date}{seal}"
 
 
 def _number(value: Any) -> str:
@@ -129,10 +119,12 @@ def _exposure(numbers: Numbers) -> list[str]:
     if gap is not None:
         hidden = gap.hidden_already
         who = f"{percent(hidden)} of people" if hidden else "Nobody"
-        text = f"{who} had a record that somebody else had as well."
+        others = "somebody else" if gap.k == PAIR else f"{gap.k - 1} others or more"
+        text = f"{who} had a record that {others} had as well."
         if gap.parts is not None:
+            one = "another" if gap.k == PAIR else f"those of the {gap.k - 1} nearest"
             text += (
-                f" To make the median person's record equal to another, her samples would have to "
+                f" To make the median person's record equal to {one}, her samples would have to "
                 f"grow by {length(1000 * gap.parts.median_km, 2)} (width and height together) and "
                 f"{duration(gap.parts.median_minutes)} each; for "
                 f"{percent(gap.parts.time_above_space, 0)} of people, time costs more than space."
@@ -144,7 +136,7 @@ def _exposure(numbers: Numbers) -> list[str]:
         if risk.attacked < risk.people:
             drawn = f"on {risk.attacked:,} people, drawn at random and hidden among all"
         else:
-            drawn = f"on all {risk.people:,} people"
+            drawn = f"on all {'about ' * numbers.rounded}{risk.people:,} people"
         texts.append(
             f"{len(risk.attacks)} kinds of attackers were tried {drawn}. Each knows the "
             f"{risk.known} points that give a person away best; the strongest uniquely "
@@ -158,9 +150,10 @@ def _data(numbers: Numbers) -> Rows:
     if about is None:
         return []
     return [
-        ("people", _number(about.people)),
+        ("people", f"about {about.people:,}" if numbers.rounded else _number(about.people)),
         ("samples", f"{_number(about.samples)} (median {about.samples_a_person:,.0f} per person)"),
         *_days(about),
+        ("time zone", _zone(numbers)),
         *_area(numbers, about.area_km2),
         ("grid", f"cells of {about.cell_m:g} m, slots of {duration(about.slot_s / 60)}"),
         ("median radius of gyration", length(1000 * about.gyration_km, 2)),
@@ -171,8 +164,23 @@ def _days(about: OriginalData) -> Rows:
     """Say on which days people enough were seen to say so."""
     if about.days is None:
         return []
-    number = f"{about.days:,} day{'' if about.days == 1 else 's'}"
-    return [("time", f"{about.start} to {about.end}, {number}")]
+    days = several(about.days, "day")
+    if about.days_shown != about.days:
+        days = f"{about.days_shown:,} of {days}"
+    return [
+        (f"days on which {about.least:,} people or more were seen",
+         f"{about.start} to {about.end}, {days}"),
+    ]  # fmt: skip
+
+
+def _zone(numbers: Numbers) -> str:
+    """Say whose clock days, nights and working hours are of."""
+    if numbers.given.zone_known:
+        return numbers.given.tz
+    return (
+        "not given: days, nights and working hours are taken in UTC, and are wrong where people "
+        "live elsewhere"
+    )
 
 
 def _area(numbers: Numbers, km2: float | None) -> Rows:
@@ -254,7 +262,11 @@ def _settings(about: Method) -> Rows:
     frame = about.frame
     return [
         ("method", str(about.method)),
-        *((SETTINGS.get(name, name), _plain(value)) for name, value in about.settings.items()),
+        *(
+            (SETTINGS.get(name, name), _plain(value))
+            for name, value in about.settings.items()
+            if value is not None
+        ),
         ("grid", f"cells of {_plain(frame.get('cell'))} m, slots of {_plain(frame.get('slot'))} s"),
         *((LOSSES.get(name, name), _plain(value)) for name, value in about.losses.items()),
         ("names of people", str(about.names)),
@@ -275,8 +287,11 @@ def _plain(value: Any) -> str:
 
 def _proof(numbers: Numbers) -> str:
     return (
-        "For this report the written files were read again and checked by a separate program, "
-        f"which shares no code with the one that made them ({numbers.verification.scope})."
+        "For this report the written files were read again and checked by a part of incrowd that "
+        "uses nothing of the part that made them: it decides by itself who is in which crowd and "
+        "what is true. Both use the same reader of the original, the same grid, and the same "
+        "libraries for files and maps; a fault in these would not show. Checked "
+        f"{numbers.verification.scope}."
     )
 
 
@@ -298,6 +313,32 @@ def _left(numbers: Numbers) -> list[str]:
             f"{length(metres, 2)} and {duration(minutes)} off."
         )
     return texts + (numbers.utility.words if numbers.utility else [])
+
+
+def _cost(numbers: Numbers) -> dict[str, Any]:
+    """Say what larger crowds would cost, as a table."""
+    found = numbers.cost_of_k
+    if found is None:
+        return {}
+    heads = {
+        "within_both": "precise to 2 km and 2 h",
+        "within_2_km": "to 2 km",
+        "within_2_hours": "to 2 h",
+        "deleted": "left out",
+        "homes": "homes within 1 km",
+    }
+    return {
+        "says": (
+            f"Measured on {several(found.people, 'person', 'people')} drawn at random, with the "
+            "settings of this release and another k. They hide among themselves, farther apart "
+            "than everybody is, so each figure is worse than in a release of all; how it falls "
+            "from k to k is what to look at. Shares are of samples, the last of people."
+        ),
+        "head": ("k", *heads.values()),
+        "rows": [
+            (f"{row['k']:g}", *(percent(row[name], 0) for name in heads)) for row in found.rows
+        ],
+    }
 
 
 def _unsaid(numbers: Numbers) -> list[str]:
@@ -334,11 +375,11 @@ def commands_of(numbers: Numbers) -> str:
     """Give the commands, without the places of private files."""
     given = numbers.given
     how = f" {given.reading}" if given.reading else ""
-    drawn = f" --attack-sample {given.targets} --seed {given.seed}"
+    drawn = f" --attack-sample {given.targets} --seed {given.seed} --purpose {given.purpose}"
     if not given.original:
         made = f"{_anonymize(numbers.settings)} -o RELEASE --record WHO.parquet"
         return "\n".join([made, "incrowd verify RELEASE", f"incrowd report RELEASE{drawn}"])
-    zone = f" --local-tz {given.tz}" if given.tz and given.tz != "UTC" else ""
+    zone = f" --local-tz {given.tz}" if given.zone_known else ""
     if given.record:
         # The private record knows the original and how it was read.
         made = f"{_anonymize(numbers.settings)}{how} -o RELEASE --record WHO.parquet"
@@ -359,7 +400,7 @@ def _anonymize(about: Method) -> str:
     name, mechanism = next(known, (None, None))
     if mechanism is None:
         return "incrowd anonymize DATA --method METHOD SETTINGS"
-    stated = {**about.settings, **_in_metres_and_minutes(about)}
+    stated = about.in_metres_and_minutes()
     text = f"incrowd anonymize DATA --method {name}"
     for setting, option in options_of(mechanism).items():
         value = stated.get(setting)
@@ -367,18 +408,6 @@ def _anonymize(about: Method) -> str:
             flag = option.flags[0] if option.flags else f"--{setting.replace('_', '-')}"
             text += f" {flag} {shlex.quote(value) if isinstance(value, str) else f'{value:g}'}"
     return text
-
-
-def _in_metres_and_minutes(about: Method) -> dict[str, float]:
-    """Give thresholds that are stated in cells and slots of the grid as commands take them."""
-    cell, slot = about.frame.get("cell"), about.frame.get("slot")
-    wide, long = about.settings.get("max_space"), about.settings.get("max_time")
-    found: dict[str, float] = {}
-    if isinstance(wide, int) and isinstance(cell, int | float):
-        found["max_metres"] = wide * cell
-    if isinstance(long, int) and isinstance(slot, int | float):
-        found["max_minutes"] = long * slot / 60
-    return found
 
 
 def versions_of(numbers: Numbers) -> Rows:

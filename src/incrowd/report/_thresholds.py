@@ -4,11 +4,12 @@ A light has thresholds from green to amber to red, a direction, a unit and a sou
 sentence under it and its row in ``docs/report.md`` all come from that one entry, so that they
 cannot contradict each other. A new light is a new entry of `LIGHTS`.
 
-The lights of privacy decide whether a release may be shared; those of use decide nothing. The
-thresholds are a starting point: whoever signs may have others.
+The lights of privacy decide whether a release may be shared; those of use decide nothing, but that
+of what is left out. The thresholds here are those of a recipient under a contract; `_purposes` has
+those of other purposes, and a report may set its own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -96,6 +97,8 @@ class Threshold:
         word, beyond = ("from", "below") if self.direction == "at least" else ("up to", "above")
         unit = " people" if self.unit == "people" else ""
         green, amber = self.written(self.green), self.written(self.amber)
+        if green == amber:
+            return f"green {word} {green}{unit}, red {beyond}"
         return f"green {word} {green}{unit}, amber {word} {amber}, red {beyond}"
 
     def written(self, threshold: float) -> str:
@@ -109,6 +112,8 @@ class Threshold:
         """
         if self.unit == "people":
             return f"{value:,}"
+        if value == 1:
+            return "100%"
         if self.direction == "at most" and value < TINY:
             return part_left_out(value)
         digits = 0 if self.direction == "at least" else 1
@@ -128,7 +133,9 @@ class Threshold:
         else:
             level = RED if self.overruled(numbers) else self.level(value)
             shown, says = self.shown(value), self.says(numbers, level)
-        return Light(self.light, self.group, level, WORDS[level], shown, says, self.sentence)
+        return Light(
+            self.light, self.group, level, WORDS[level], shown, says, self.sentence, self.source
+        )
 
     def row(self) -> tuple[str, ...]:
         """Return the row of the documentation: light, what it measures, levels, source."""
@@ -171,16 +178,20 @@ class ChecksPassed:
                 "record, and all passed."
             )
         shown = f"{passed} of {len(checks)} checks passed"
-        return Light(self.light, self.group, level, WORDS[level], shown, says, self.sentence)
+        return Light(
+            self.light, self.group, level, WORDS[level], shown, says, self.sentence, self.source
+        )
 
     def row(self) -> tuple[str, ...]:
         """Return the row of the documentation."""
         return self.light, self.measures, self.green, self.amber, self.red, self.source
 
 
-def lights_of(numbers: Numbers) -> tuple[Light, ...]:
+def lights_of(
+    numbers: Numbers, lights: "Sequence[Threshold | ChecksPassed] | None" = None
+) -> tuple[Light, ...]:
     """Return all lights: those of privacy, which decide, and those of use."""
-    found = (each.judge(numbers) for each in LIGHTS)
+    found = (each.judge(numbers) for each in (LIGHTS if lights is None else lights))
     return tuple(light for light in found if light is not None)
 
 
@@ -241,6 +252,13 @@ def _seen(numbers: Numbers) -> float | None:
     witness = numbers.check("witness")
     share = witness.figures.get("share") if witness else None
     return None if share is None else 1 - share
+
+
+def _seen_by_somebody(numbers: Numbers) -> float | None:
+    compared = numbers.accuracy.compared if numbers.accuracy else None
+    if compared is None or compared.rows_unseen is None or not compared.rows:
+        return None
+    return 1 - compared.rows_unseen / compared.rows
 
 
 def _seen_says(numbers: Numbers, _level: str) -> str:
@@ -305,6 +323,15 @@ def _always(text: str) -> Callable[[Numbers, str], str]:
     return lambda _numbers, _level: text
 
 
+def _in_hours(text: str) -> Callable[[Numbers, str], str]:
+    """Say, where no time zone was given, that nights and working hours may be others."""
+    doubt = (
+        " Nights and working hours are taken in UTC, because no time zone was given: where people "
+        "live elsewhere, this figure is wrong."
+    )
+    return lambda numbers, _level: text + ("" if numbers.given.zone_known else doubt)
+
+
 LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
     Threshold(
         light="Smallest crowd",
@@ -364,6 +391,22 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
         if_missing=None,
     ),
     Threshold(
+        light="True of somebody",
+        group="use",
+        green=0.99,
+        amber=0.9,
+        direction="at least",
+        unit="share",
+        source=OURS,
+        measures="published samples in whose place and time anybody of the crowd was seen",
+        value=_seen_by_somebody,
+        says=_always(
+            "The share of published samples in whose place and time somebody of the crowd was "
+            "seen. In the others nobody was: they are fabricated by cutting in time."
+        ),
+        if_missing=None,
+    ),
+    Threshold(
         light="Detail in space",
         group="use",
         green=0.7,
@@ -397,7 +440,7 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
         source=FINDS,
         measures="people whose home is found within 1 km of the true one",
         value=lambda numbers: _within_1_km(numbers, "home"),
-        says=_always("The share of people whose home the release gives to within 1 km."),
+        says=_in_hours("The share of people whose home the release gives to within 1 km."),
     ),
     Threshold(
         light="Workplaces",
@@ -409,7 +452,7 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
         source=FINDS,
         measures="people whose workplace is found within 1 km of the true one",
         value=lambda numbers: _within_1_km(numbers, "work"),
-        says=_always("The share of people whose workplace the release gives to within 1 km."),
+        says=_in_hours("The share of people whose workplace the release gives to within 1 km."),
     ),
     Threshold(
         light="Trips",

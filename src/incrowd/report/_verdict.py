@@ -4,10 +4,13 @@ Nothing is judged that was not verified on the written files. The lights, and th
 stand on the page under each of them, come from the registry in `_thresholds`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from incrowd._format import percent
-from incrowd.report._numbers import Exposure, Light, Numbers, Verdict
+from incrowd.report._disclosure import LEAST
+from incrowd.report._numbers import Exposure, Light, Numbers, Question, Verdict
+from incrowd.report._purposes import Purpose, purpose_of, thresholds_for
+from incrowd.report._questions import questions_of
 from incrowd.report._thresholds import (
     AMBER,
     GREEN,
@@ -23,14 +26,18 @@ __all__ = [
 ]
 
 
+LEFT_OUT = "Left out"
 FOUR = 4
 """How many known points the second of the three numbers is about."""
 
 
 def judge(numbers: Numbers) -> Verdict:
     """Judge a release by the numbers that were gathered of it."""
-    lights = lights_of(numbers)
-    answer, headline = _answer(numbers, lights)
+    purpose = purpose_of(numbers.given.purpose)
+    lights = lights_of(numbers, thresholds_for(purpose, numbers.given.thresholds))
+    questions = questions_of(numbers, lights)
+    decisive = [each for each in questions if each.name in purpose.decides[1:]]
+    answer, headline = _answer(numbers, lights, decisive, purpose)
     level, use = _use(numbers, lights)
     return Verdict(
         answer=answer,
@@ -39,33 +46,71 @@ def judge(numbers: Numbers) -> Verdict:
         use=use,
         use_level=level,
         loss=_loss(numbers),
-        because=tuple(_because(numbers, lights, answer)),
+        because=tuple(_because(numbers, lights, decisive, answer)),
         lights=lights,
         three=_three(numbers),
+        questions=questions,
+        conditions=purpose.conditions if answer == "conditions" else (),
     )
 
 
-def _answer(numbers: Numbers, lights: tuple[Light, ...]) -> tuple[str, str]:
-    proof, k = numbers.verification, numbers.identical
-    if not proof.ok:
-        return "no", "Do not share this release: its verification failed."
-    if proof.k is None:
-        return "no", (
-            "Do not share this release as anonymous: its method hides nobody in a crowd, and "
-            "people in it can be re-identified."
-        )
-    private = [light.level for light in lights if light.group == "privacy"]
-    if RED in private:
-        return "no", "Do not share this release: people in it can be re-identified."
-    if all(level == GREEN for level in private):
-        return "yes", (f"This release may be shared: everybody in it is in a crowd of {k} or more.")
+def _answer(
+    numbers: Numbers, lights: Sequence[Light], decisive: Sequence[Question], purpose: Purpose
+) -> tuple[str, str]:
+    refused = _refused(numbers, lights, decisive, purpose)
+    if refused is not None:
+        return "no", f"Do not share this release{refused}."
+    crowd = f"everybody in it is in a crowd of {numbers.identical} or more"
+    if _lost(lights):
+        crowd += f", but {_lost(lights)} of the people or samples are left out"
+    levels = [light.level for light in lights if light.group == "privacy"]
+    levels += [each.level for each in decisive]
+    if all(level == GREEN for level in levels) and not _lost(lights):
+        return "yes", f"This release may be shared {purpose.label}: {crowd}."
     return "conditions", (
-        f"This release may be shared with conditions: everybody in it is in a crowd of {k} "
-        "or more, and the points below need your decision."
+        f"This release may be shared {purpose.label}, with conditions: {crowd}, and the points "
+        "below need your decision."
     )
 
 
-def _use(numbers: Numbers, lights: tuple[Light, ...]) -> tuple[str, str]:
+def _refused(
+    numbers: Numbers, lights: Sequence[Light], decisive: Sequence[Question], purpose: Purpose
+) -> str | None:
+    """Say why a release may not be shared; None if it may, with conditions or without."""
+    if not numbers.verification.ok:
+        return ": its verification failed"
+    if numbers.verification.k is None:
+        return (
+            " as anonymous: its method hides nobody in a crowd, and people in it can be "
+            "re-identified"
+        )
+    smallest = numbers.smallest_crowd or 0
+    if _worst(lights) == "Smallest crowd" and numbers.identical is not None and smallest > 1:
+        return (
+            f" {purpose.label}: its smallest crowd has {smallest:,} people, which is too few for "
+            "that"
+        )
+    if any(light.group == "privacy" and light.level == RED for light in lights):
+        return ": people in it can be re-identified"
+    if any(each.level == RED for each in decisive):
+        return f" {purpose.label}: its records tell too much of everybody in a crowd"
+    return None
+
+
+def _worst(lights: Sequence[Light]) -> str | None:
+    """Return the only red light of privacy, if it is just one."""
+    red = [each.about for each in lights if each.group == "privacy" and each.level == RED]
+    return red[0] if len(red) == 1 else None
+
+
+def _lost(lights: Sequence[Light]) -> str | None:
+    """Return how much is left out, if that is so much that somebody has to decide."""
+    return next(
+        (each.value for each in lights if each.about == LEFT_OUT and each.level == RED), None
+    )
+
+
+def _use(numbers: Numbers, lights: Sequence[Light]) -> tuple[str, str]:
     """Say how useful the release still is: its worst light of use, and which these are."""
     found = {
         level: [light for light in lights if light.group == "use" and light.level == level]
@@ -81,14 +126,20 @@ def _use(numbers: Numbers, lights: tuple[Light, ...]) -> tuple[str, str]:
     return GREY, f"How useful it is cannot be said{missing}."
 
 
-def _because(numbers: Numbers, lights: tuple[Light, ...], answer: str) -> list[str]:
+def _because(
+    numbers: Numbers, lights: Sequence[Light], decisive: Sequence[Question], answer: str
+) -> list[str]:
     """Say what stands between this release and a plain yes."""
     reasons = [f"{check.name}: {check.says}" for check in numbers.verification.failed]
     if answer != "yes":
         reasons += [
             f"{light.about} ({light.value}): {light.says}"
             for light in lights
-            if light.group == "privacy" and light.level != GREEN
+            if (light.group == "privacy" and light.level != GREEN)
+            or (light.about == LEFT_OUT and light.level == RED)
+        ]
+        reasons += [
+            f"{each.name} ({each.figure}): {each.says}" for each in decisive if each.level != GREEN
         ]
     return reasons
 
@@ -116,7 +167,9 @@ def _loss(numbers: Numbers) -> str:
         )
         if precise.deleted is not None:
             parts.append(f"{part_left_out(precise.deleted)} of the original samples are left out")
-    if dropped is not None:
+    if numbers.rounded:
+        parts.append(f"fewer than {max(LEAST, numbers.verification.k or 0)} people are left out")
+    elif dropped is not None:
         parts.append(f"{part_left_out(dropped)} of the people are left out")
     if not parts:
         return f"What was lost cannot be said{reason_missing(numbers, 'the original')}."

@@ -86,12 +86,15 @@ class Check:
         What was found, in one sentence.
     figures
         The numbers behind it, plain enough for JSON.
+    noted
+        Whether it is a note: it holds, and says something that no check could fail by.
     """
 
     name: str
     ok: bool | None
     says: str
     figures: Mapping[str, Any] = field(default_factory=dict)
+    noted: bool = False
 
 
 def passed(name: str, says: str, figures: Mapping[str, Any]) -> Check:
@@ -217,7 +220,7 @@ class Verification(Summarised):
     def lines(self) -> list[str]:
         """Say everything in lines for a terminal."""
         mark = {True: "ok", False: "FAILED", None: "not checked"}
-        found = {c.name: mark[c.ok] for c in self.checks}
+        found = {c.name: "note" if c.noted else mark[c.ok] for c in self.checks}
         if self.k is None and "k-anonymity" in found:
             found["k-anonymity"] = "none"
         lines = [f"{c.name:<14}{found[c.name]:<13}{c.says}" for c in self.checks]
