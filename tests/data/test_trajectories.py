@@ -423,8 +423,3 @@ class TestToPolars:
         data = three()
         column = data.to_polars()["t0"].explode(empty_as_null=True, keep_nulls=True)
         assert column.to_numpy().ctypes.data == data.t0.ctypes.data
-
-
-class TestToPandas:
-    def test_gives_the_boxes(self):
-        assert pl.from_pandas(three().to_pandas()).equals(three().boxes())

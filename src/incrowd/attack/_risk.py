@@ -267,6 +267,12 @@ def risk(
         user, risk; with `instances`, crowd (people who match) and knows (the points) as well. With
         several attacks or several k, attack and k as the first columns.
 
+    References
+    ----------
+    - Pellungrini et al., 2017: "A Data Mining Approach to Assess Privacy Risk in Human Mobility
+      Data", ACM Transactions on Intelligent Systems and Technology 9 (3), DOI 10.1145/3106774;
+      definition 3.4 and section 4.2.
+
     Examples
     --------
     >>> import incrowd

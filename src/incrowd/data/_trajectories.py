@@ -38,6 +38,7 @@ from incrowd.data._frame import Frame, Ints
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
+    import geopandas as gpd
     import pandas as pd
     import polars as pl
     import pyarrow as pa
@@ -211,7 +212,7 @@ class Trajectories(Summarised):
         return cls(*group_by_person(person, columns, len(people)), frame, people=people)
 
     def boxes(self) -> "pl.DataFrame":
-        """Return the samples as a table: user, x0, x1, y0, y1, t0, t1."""
+        """Return the samples as a table in cells and slots: user, x0, x1, y0, y1, t0, t1."""
         import polars as pl
 
         user = self.people.gather(pl.Series(self.person()))
@@ -397,8 +398,67 @@ class Trajectories(Summarised):
         return from_polars(table, Frame() if frame is None else frame, places)
 
     def to_pandas(self) -> "pd.DataFrame":
-        """Return the table of boxes as a pandas frame."""
-        return self.boxes().to_pandas()
+        """Return a pandas frame: a row per sample, in degrees, metres and UTC.
+
+        Columns are named as in a release: user; t_start and t_end (UTC, the end not included); lon
+        and lat, of the centre; x_min, y_min, x_max, y_max, the sides in metres on the plane
+        ``frame.crs``; and place, where the input named places. Where trajectories stand for crowds,
+        user is trajectory (of GLOVE: counted from 0), and crowd says how many people each one
+        stands for. `boxes` has the same in cells and slots, for grids without a projection as well.
+
+        There is no lon_min or lat_max: a box is a rectangle on the plane and not between
+        meridians, so that these would tell of another one. `to_geopandas` gives its outline in
+        degrees.
+
+        Raises
+        ------
+        ArgumentError
+            If the grid has no projection, or pandas is not installed.
+
+        Examples
+        --------
+        >>> import incrowd
+        >>> city = incrowd.synthesize("city", users=10, seed=7)
+        >>> first = city.to_pandas().iloc[0]
+        >>> print(first["user"], first["t_start"], first["lon"].round(4), first["lat"].round(4))
+        1 2012-03-05 01:08:00+00:00 -5.5068 7.4905
+        """
+        from incrowd.data._tables import to_pandas
+
+        return to_pandas(self)
+
+    def to_geopandas(self, crs: Any = None) -> "gpd.GeoDataFrame":
+        """Return a GeoPandas frame: a row per sample, whose geometry is the box as a polygon.
+
+        Columns are user (or trajectory and crowd), t_start, t_end and place as of `to_pandas`, and
+        geometry. Needs GeoPandas (``pip install geopandas``), which incrowd does not install.
+
+        Parameters
+        ----------
+        crs
+            The coordinate reference system of the polygons, as pyproj understands it, such as
+            ``"EPSG:4326"`` for degrees; that of the data, ``frame.crs``, unless given. In another
+            one the corners are exact, and sides are straight between them.
+
+        Raises
+        ------
+        ArgumentError
+            If the grid has no projection, `crs` is not known, or GeoPandas is not installed.
+        PlaceError
+            If `crs` cannot show a box, or it crosses the 180th meridian in degrees.
+
+        Examples
+        --------
+        >>> import incrowd
+        >>> city = incrowd.synthesize("city", users=10, seed=7)
+        >>> hidden = incrowd.glove(city, k=2).trajectories
+        >>> boxes = hidden.to_geopandas("EPSG:4326")
+        >>> list(boxes.columns), boxes.crs.to_string()
+        (['trajectory', 'crowd', 't_start', 't_end', 'geometry'], 'EPSG:4326')
+        """
+        from incrowd.data._tables import to_geopandas
+
+        return to_geopandas(self, crs)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write everything, the grid and the identifiers included, to a Parquet file."""

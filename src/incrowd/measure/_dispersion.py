@@ -115,6 +115,16 @@ def dispersion(
     InputError
         If a person has no samples.
 
+    References
+    ----------
+    - Gramaglia et al., 2021: "GLOVE: towards privacy-preserving publishing of record-level-truthful
+      mobile phone trajectories", ACM/IMS Transactions on Data Science 2 (3), DOI 10.1145/3451178;
+      section 5.4.
+    - Gramaglia and Fiore, 2014: "On the anonymizability of mobile traffic datasets",
+      arXiv:1501.00100; the Gini coefficient.
+    - Hoaglin et al., 1983: "Understanding robust and exploratory data analysis", Wiley; the tail
+      weight index.
+
     Examples
     --------
     Ann and Bob differ in the time of one sample of three, Cyd is elsewhere:

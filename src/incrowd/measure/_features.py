@@ -115,6 +115,12 @@ def features(
         last_visits_ratio: w_i over the visits of everybody to it
         last_visits_per_day: w_i over the days of the dataset
 
+    References
+    ----------
+    - Pellungrini et al., 2017: "A Data Mining Approach to Assess Privacy Risk in Human Mobility
+      Data", ACM Transactions on Intelligent Systems and Technology 9 (3), DOI 10.1145/3106774;
+      section 4.1, table 1.
+
     Examples
     --------
     >>> import incrowd

@@ -102,6 +102,14 @@ def k_gap(
     ArgumentError
         If k is not a whole number from 2 to 100, or there are fewer people than k.
 
+    References
+    ----------
+    - Gramaglia et al., 2021: "GLOVE: towards privacy-preserving publishing of record-level-truthful
+      mobile phone trajectories", ACM/IMS Transactions on Data Science 2 (3), DOI 10.1145/3451178;
+      section 4, equation (11).
+    - Gramaglia and Fiore, 2015: "Hiding Mobile Traffic Fingerprints with GLOVE", CoNEXT '15, DOI
+      10.1145/2716281.2836111.
+
     Examples
     --------
     >>> import incrowd

@@ -143,6 +143,11 @@ def points_of_interest(
     progress
         Called with the number of people looked through, and of all.
 
+    References
+    ----------
+    - Boutet et al., 2016: "Uniqueness Assessment of Human Mobility on Multi-Sensor Datasets", LIRIS
+      research report hal-01381986; section 3.2.
+
     Examples
     --------
     >>> import incrowd

@@ -98,6 +98,11 @@ def traces(
     dict
         The trace of each sensor.
 
+    References
+    ----------
+    - Boutet et al., 2016: "Uniqueness Assessment of Human Mobility on Multi-Sensor Datasets", LIRIS
+      research report hal-01381986; section 3.2.
+
     Examples
     --------
     >>> import polars as pl

@@ -191,6 +191,12 @@ def learn(
     tested
         Scores of `cross_validate`; those of its classes are kept with the model.
 
+    References
+    ----------
+    - Pellungrini et al., 2017: "A Data Mining Approach to Assess Privacy Risk in Human Mobility
+      Data", ACM Transactions on Intelligent Systems and Technology 9 (3), DOI 10.1145/3106774;
+      section 4.3.
+
     Examples
     --------
     >>> import incrowd

@@ -159,6 +159,12 @@ def training_sets(
     list of Training
         One for each attack and k; home_work has one k only.
 
+    References
+    ----------
+    - Pellungrini et al., 2017: "A Data Mining Approach to Assess Privacy Risk in Human Mobility
+      Data", ACM Transactions on Intelligent Systems and Technology 9 (3), DOI 10.1145/3106774;
+      section 4.3.
+
     Examples
     --------
     >>> import incrowd

@@ -88,6 +88,12 @@ def cross_validate(
     Scores or Values
         Of the predictions for everybody.
 
+    References
+    ----------
+    - Pellungrini et al., 2017: "A Data Mining Approach to Assess Privacy Risk in Human Mobility
+      Data", ACM Transactions on Intelligent Systems and Technology 9 (3), DOI 10.1145/3106774;
+      section 5.
+
     Examples
     --------
     >>> import incrowd

@@ -74,8 +74,9 @@ class Generalise(Mechanism):
 
     References
     ----------
-    The "legacy" baseline of section 5.3 and Figure 8 of GLOVE (2021), from 100 m and 1 min to
-    20 km and 480 min.
+    - Gramaglia et al., 2021: "GLOVE: towards privacy-preserving publishing of record-level-truthful
+      mobile phone trajectories", ACM/IMS Transactions on Data Science 2 (3), DOI 10.1145/3451178;
+      the legacy baseline of section 5.3 and figure 8, from 100 m and 1 min to 20 km and 480 min.
 
     Examples
     --------
@@ -98,7 +99,7 @@ class Generalise(Mechanism):
     )
 
     method: ClassVar[str] = "uniform generalisation"
-    paper: ClassVar[str] = "GLOVE, 2021, section 5.3"
+    paper: ClassVar[str] = "Gramaglia et al., 2021, section 5.3"
     summary: ClassVar[str] = "blur positions and times to one coarser grid"
     example: ClassVar[str] = "--metres 1000 or --minutes 60 or both"
 
@@ -183,7 +184,8 @@ class Cloak(Mechanism):
 
     References
     ----------
-    Section 3.5.2 of "Uniqueness assessment of human mobility on multi-sensor datasets" (2016).
+    - Boutet et al., 2016: "Uniqueness Assessment of Human Mobility on Multi-Sensor Datasets", LIRIS
+      research report hal-01381986; section 3.5.2.
 
     Examples
     --------
@@ -210,7 +212,7 @@ class Cloak(Mechanism):
     )
 
     method: ClassVar[str] = "temporal cloaking"
-    paper: ClassVar[str] = "multi-sensor uniqueness, 2016, section 3.5.2"
+    paper: ClassVar[str] = "Boutet et al., 2016, section 3.5.2"
     summary: ClassVar[str] = "blur times, leave positions as they are"
     example: ClassVar[str] = "--cloak 60"
 

@@ -87,9 +87,10 @@ class GeoI(Mechanism):
 
     References
     ----------
-    Andrés, Bordenabe, Chatzikokolakis, Palamidessi: "Geo-indistinguishability: differential
-    privacy for location-based systems", CCS 2013; section 3.5.3 of "Uniqueness assessment
-    of human mobility on multi-sensor datasets" (2016).
+    - Andrés et al., 2013: "Geo-Indistinguishability: Differential Privacy for Location-Based
+      Systems", CCS '13, DOI 10.1145/2508859.2516735.
+    - Boutet et al., 2016: "Uniqueness Assessment of Human Mobility on Multi-Sensor Datasets", LIRIS
+      research report hal-01381986; section 3.5.3.
 
     Examples
     --------
@@ -120,7 +121,7 @@ class GeoI(Mechanism):
     )
 
     method: ClassVar[str] = "Geo-Indistinguishability"
-    paper: ClassVar[str] = "Andrés et al., 2013; multi-sensor uniqueness, 2016, section 3.5.3"
+    paper: ClassVar[str] = "Andrés et al., 2013; Boutet et al., 2016, section 3.5.3"
     summary: ClassVar[str] = "add noise to every position"
     example: ClassVar[str] = "--epsilon 0.01 (in 1/m), or low, medium, high"
 

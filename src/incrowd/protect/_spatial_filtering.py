@@ -39,7 +39,8 @@ class Filter(Mechanism):
 
     References
     ----------
-    Section 3.5.1 of "Uniqueness assessment of human mobility on multi-sensor datasets" (2016).
+    - Boutet et al., 2016: "Uniqueness Assessment of Human Mobility on Multi-Sensor Datasets", LIRIS
+      research report hal-01381986; section 3.5.1.
 
     Examples
     --------
@@ -61,7 +62,7 @@ class Filter(Mechanism):
     )
 
     method: ClassVar[str] = "spatial filtering"
-    paper: ClassVar[str] = "multi-sensor uniqueness, 2016, section 3.5.1"
+    paper: ClassVar[str] = "Boutet et al., 2016, section 3.5.1"
     summary: ClassVar[str] = "drop samples at places that few people visit"
     example: ClassVar[str] = "--at-most 3"
 

@@ -184,6 +184,13 @@ def deanonymize(
     stay) among all, and the similarity of two is what they share: the sum of the lesser ones,
     which is 1 minus the total variation distance. Compared exactly.
 
+    References
+    ----------
+    - Boutet et al., 2016: "Uniqueness Assessment of Human Mobility on Multi-Sensor Datasets", LIRIS
+      research report hal-01381986; section 3.4, top.
+    - Gambs et al., 2014: "De-anonymization attack on geolocated data", Journal of Computer and
+      System Sciences; the chains that markov is after.
+
     Examples
     --------
     >>> from incrowd import Visits

@@ -83,6 +83,13 @@ def synthesize(
     ArgumentError
         If there is no such preset, or a number is out of range.
 
+    References
+    ----------
+    - Song et al., 2010: "Modelling the scaling properties of human mobility", Nature Physics 6
+      (10), DOI 10.1038/nphys1760; where people go next.
+    - González et al., 2008: "Understanding individual human mobility patterns", Nature 453, DOI
+      10.1038/nature06958; how far they go.
+
     Examples
     --------
     >>> import incrowd

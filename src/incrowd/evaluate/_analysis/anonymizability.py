@@ -187,6 +187,14 @@ def anonymizability(
     ArgumentError
         If there are fewer people than a crowd needs, or a level does not fit the grid.
 
+    References
+    ----------
+    - Gramaglia et al., 2021: "GLOVE: towards privacy-preserving publishing of record-level-truthful
+      mobile phone trajectories", ACM/IMS Transactions on Data Science 2 (3), DOI 10.1145/3451178;
+      section 5.
+    - Gramaglia and Fiore, 2014: "On the anonymizability of mobile traffic datasets",
+      arXiv:1501.00100.
+
     Examples
     --------
     >>> import incrowd

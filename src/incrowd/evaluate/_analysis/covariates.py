@@ -56,6 +56,12 @@ def covariates(data: Trajectories, *, threads: int | None = None) -> dict[str, F
         within that radius), ``travel_distance`` (metres) and ``time_deviation`` (minutes between
         samples, their standard deviation).
 
+    References
+    ----------
+    - Gramaglia et al., 2021: "GLOVE: towards privacy-preserving publishing of record-level-truthful
+      mobile phone trajectories", ACM/IMS Transactions on Data Science 2 (3), DOI 10.1145/3451178;
+      section 8.2, figure 20.
+
     Examples
     --------
     >>> import incrowd

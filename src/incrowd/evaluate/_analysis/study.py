@@ -205,6 +205,12 @@ def study(
     progress
         Called with the number of people hidden, and of all in all subsets.
 
+    References
+    ----------
+    - Gramaglia et al., 2021: "GLOVE: towards privacy-preserving publishing of record-level-truthful
+      mobile phone trajectories", ACM/IMS Transactions on Data Science 2 (3), DOI 10.1145/3451178;
+      section 8.
+
     Examples
     --------
     >>> import incrowd

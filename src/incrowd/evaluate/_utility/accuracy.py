@@ -242,6 +242,12 @@ def accuracy(pair: BeforeAfter, *, threads: int | None = None) -> Accuracy:
     threads
         How many threads to use; all cores, unless given. The result does not depend on it.
 
+    References
+    ----------
+    - Gramaglia et al., 2021: "GLOVE: towards privacy-preserving publishing of record-level-truthful
+      mobile phone trajectories", ACM/IMS Transactions on Data Science 2 (3), DOI 10.1145/3451178;
+      section 7.
+
     Examples
     --------
     >>> import incrowd

@@ -217,6 +217,12 @@ def utility(
     ArgumentError
         If the two do not lie on one grid, or an option makes no sense.
 
+    References
+    ----------
+    - Gramaglia et al., 2021: "GLOVE: towards privacy-preserving publishing of record-level-truthful
+      mobile phone trajectories", ACM/IMS Transactions on Data Science 2 (3), DOI 10.1145/3451178;
+      section 9.
+
     Examples
     --------
     >>> import incrowd

@@ -40,6 +40,12 @@ class Stretch:
     space_weight, time_weight
         The weights of equation (1), whole numbers; only their ratio matters.
 
+    References
+    ----------
+    - Gramaglia et al., 2021: "GLOVE: towards privacy-preserving publishing of record-level-truthful
+      mobile phone trajectories", ACM/IMS Transactions on Data Science 2 (3), DOI 10.1145/3451178;
+      section 4, equations (1) to (10).
+
     Examples
     --------
     Two people, 300 m and 10 minutes apart:

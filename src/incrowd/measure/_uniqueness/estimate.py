@@ -172,6 +172,15 @@ def uniqueness(
     progress
         Called with the numbers of points that are done, and of all.
 
+    References
+    ----------
+    - Boutet et al., 2016: "Uniqueness Assessment of Human Mobility on Multi-Sensor Datasets", LIRIS
+      research report hal-01381986; section 3.3.
+    - de Montjoye et al., 2013: "Unique in the crowd: The privacy bounds of human mobility",
+      Scientific Reports 3, DOI 10.1038/srep01376; random points.
+    - Zang and Bolot, 2011: "Anonymization of location data does not work: A large-scale measurement
+      study", MobiCom '11, DOI 10.1145/2030613.2030630; most frequent points.
+
     Examples
     --------
     >>> import incrowd

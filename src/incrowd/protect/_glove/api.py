@@ -94,7 +94,15 @@ class Glove(Mechanism):
 
     References
     ----------
-    "Hiding mobile traffic fingerprints with GLOVE" (2015), and its second edition (2021).
+    - Gramaglia et al., 2021: "GLOVE: towards privacy-preserving publishing of record-level-truthful
+      mobile phone trajectories", ACM/IMS Transactions on Data Science 2 (3), DOI 10.1145/3451178;
+      section 6.
+    - Gramaglia and Fiore, 2015: "Hiding Mobile Traffic Fingerprints with GLOVE", CoNEXT '15, DOI
+      10.1145/2716281.2836111.
+    - Gramaglia et al., 2017: "Preserving Mobile Subscriber Privacy in Open Datasets of
+      Spatiotemporal Trajectories", INFOCOM 2017; k-merge.
+    - Sweeney, 2002: "k-Anonymity: A model for protecting privacy", International Journal of
+      Uncertainty, Fuzziness and Knowledge-Based Systems 10 (5), DOI 10.1142/S0218488502001648.
 
     Examples
     --------
@@ -180,7 +188,7 @@ class Glove(Mechanism):
     stretch: "Stretch | None" = None
 
     method: ClassVar[str] = METHOD
-    paper: ClassVar[str] = "GLOVE, 2015 and 2021"
+    paper: ClassVar[str] = "Gramaglia and Fiore, 2015; Gramaglia et al., 2021"
     summary: ClassVar[str] = "hide everybody in a crowd of k"
     guarantee: ClassVar[str] = GUARANTEE
     long_running: ClassVar[bool] = True
@@ -366,6 +374,18 @@ def glove(
     -----
     DataWarning
         If a threshold is wider or longer than the data itself: it would suppress nothing.
+
+    References
+    ----------
+    - Gramaglia et al., 2021: "GLOVE: towards privacy-preserving publishing of record-level-truthful
+      mobile phone trajectories", ACM/IMS Transactions on Data Science 2 (3), DOI 10.1145/3451178;
+      section 6, algorithm 1.
+    - Gramaglia and Fiore, 2015: "Hiding Mobile Traffic Fingerprints with GLOVE", CoNEXT '15, DOI
+      10.1145/2716281.2836111.
+    - Gramaglia et al., 2017: "Preserving Mobile Subscriber Privacy in Open Datasets of
+      Spatiotemporal Trajectories", INFOCOM 2017; k-merge.
+    - Sweeney, 2002: "k-Anonymity: A model for protecting privacy", International Journal of
+      Uncertainty, Fuzziness and Knowledge-Based Systems 10 (5), DOI 10.1142/S0218488502001648.
 
     Examples
     --------
