@@ -20,6 +20,7 @@ from incrowd.cli import (
     predict,
     report,
     run,
+    sign,
     study,
     synth,
     uniqueness,
@@ -51,7 +52,7 @@ _GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
     "Measure": (measure.measure, uniqueness.uniqueness, study.study),
     "Attack": (attack.attack, deanonymize.deanonymize, learn.learn, predict.predict),
     "Protect": (anonymize.anonymize, verify.verify),
-    "Evaluate": (evaluate.evaluate, report.report),
+    "Evaluate": (evaluate.evaluate, report.report, sign.sign),
 }
 
 app = typer.Typer(

@@ -30,6 +30,7 @@ __all__ = [
     "Project",
     "ProjectFile",
     "latest_run",
+    "own_thresholds",
 ]
 
 
@@ -178,6 +179,12 @@ def _apply(context: typer.Context, named: str | None) -> None:
     ]
     context.default_map = project.defaults_for(command.name or "", options)
     context.meta[IN_USE] = project
+
+
+def own_thresholds(context: typer.Context) -> dict[str, Any] | None:
+    """Return the thresholds that the project file in use sets for reports, if any."""
+    project = context.meta.get(IN_USE)
+    return None if project is None else dict(project.sections.get(THRESHOLDS, {})) or None
 
 
 NoProject = Annotated[

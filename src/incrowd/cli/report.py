@@ -1,8 +1,9 @@
 """``incrowd report``: a page that a privacy officer reads and signs."""
 
 import json
+import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,8 +18,16 @@ from incrowd.cli._options import (
     Source,
     reads_original,
 )
+from incrowd.cli._project import own_thresholds
+from incrowd.cli.anonymize import itself
+from incrowd.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from incrowd.report._make import Report
 
 __all__ = [
+    "STATUS",
+    "Purposes",
     "report",
 ]
 
@@ -27,8 +36,20 @@ STATUS = {"yes": 0, "conditions": 3, "no": 1}
 """The exit status of each answer."""
 
 
+Purposes = Annotated[
+    str,
+    typer.Option(
+        "--purpose",
+        help="For what the release is meant, which sets the thresholds: internal (within the "
+        "organisation), contract (a named recipient), open (anybody).",
+        metavar="NAME",
+    ),
+]
+
+
 @reads_original
 def report(
+    context: typer.Context,
     release: ReleaseFolder,
     source: Source | None,
     record: RecordFile = None,
@@ -52,10 +73,27 @@ def report(
             "-o",
             help="Write the page to this file.",
             metavar="FILE",
-            show_default="report.html in the release",
+            show_default="RELEASE-report.html beside the release",
             rich_help_panel="Output",
         ),
     ] = None,
+    inside: Annotated[
+        bool,
+        typer.Option(
+            "--in-release",
+            help="Put the page into the release, for its recipient to read.",
+            rich_help_panel="Output",
+        ),
+    ] = False,
+    pdf: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also print the page to this PDF; needs Chromium, Chrome or Edge.",
+            metavar="FILE",
+            rich_help_panel="Output",
+        ),
+    ] = None,
+    purpose: Purposes = "contract",
     figures: Annotated[
         Path | None,
         typer.Option(
@@ -79,23 +117,22 @@ def report(
 ) -> None:
     """Report whether a release may be shared, against which threats it protects, and at what loss.
 
-    Writes report.html into the release: one file that needs no network. With the original, the
+    Writes one page beside the release, which needs no network. With the original, the
     report also says how exposed people were and what is left of the data; with the private record,
     how each person's data changed. Exit status 0 if it may be shared, 3 if with conditions, 1 if
     not.
 
     Example:  `incrowd report release/ --original cdr.csv --record who.parquet`
     """
-    from incrowd._atomic import refuse_taken
-    from incrowd.data._manifest import PAGE
+    from incrowd.data._manifest import PAGE, read_manifest
+    from incrowd.evaluate._decision import report_beside
     from incrowd.report._make import make
 
-    for place in filter(None, (output, figures)):
-        _refuse_inside(place)
-    if output is not None:
-        refuse_taken(output, overwrite=overwrite)
-    if figures is not None:
-        refuse_taken(figures, directory=True)
+    read_manifest(release)
+    if inside and output is not None:
+        raise ArgumentError("--in-release and -o name two places for the page; give one")
+    place = release / PAGE if inside else output or report_beside(release)
+    _refuse_places(None if inside else place, pdf, figures, overwrite=overwrite)
     reading = {} if source is None else source.reading
     with progress("Reporting", "steps") as update:
         made = make(
@@ -103,8 +140,10 @@ def report(
             original=None if source is None else source.read_on,
             record=record,
             gaps=gaps,
-            tz=local or reading.get("tz") or "UTC",
+            tz=local or reading.get("tz"),
             title=title,
+            purpose=purpose,
+            thresholds=own_thresholds(context),
             targets=targets,
             seed=seed,
             threads=reading.get("threads"),
@@ -116,33 +155,59 @@ def report(
         with progress("Drawing", "figures") as update:
             names = write_figures(made.numbers, figures, progress=update)
         say(f"wrote {len(names):,} files to {figures}")
-    if output is not None:
-        page = made.save(output, overwrite=overwrite)
-    elif made.numbers.verification.ok:
-        page = made.add()
-    else:
-        page = None
-        say(
-            f"{PAGE} was not added to a release that failed its verification; write it elsewhere "
-            "with -o FILE"
-        )
+    page = _written(made, place, inside=inside, overwrite=overwrite)
+    if pdf is not None:
+        say("Printing the PDF ...")
+        made.pdf(pdf, overwrite=overwrite)
     if as_json:
         print_json(json.loads(made.json()), status=STATUS[made.verdict.answer])
     else:
         print("\n".join(made.lines()))
-        if page is not None:
-            print(f"\nThe report is in {page}.")
+        print("\n".join(_next(release, page, pdf, inside=inside)))
     if status := STATUS[made.verdict.answer]:
         raise typer.Exit(status)
 
 
-def _refuse_inside(place: Path) -> None:
-    """Refuse a place in a release: what its manifest does not name makes its verification fail."""
-    from incrowd.data._manifest import MANIFEST
-    from incrowd.errors import ArgumentError
+def _refuse_places(
+    page: Path | None, pdf: Path | None, figures: Path | None, *, overwrite: bool
+) -> None:
+    """Refuse, before the work, places that are taken or lie in a release, and a PDF without means.
 
-    if (place.absolute().parent / MANIFEST).exists():
-        raise ArgumentError(
-            f"{place} lies in a release; choose a place outside of it (without -o, the page is "
-            "added to the release and to its manifest)"
-        )
+    What its manifest does not name makes the verification of a release fail.
+    """
+    from incrowd._atomic import refuse_taken
+    from incrowd.data._manifest import MANIFEST
+    from incrowd.report._pdf import find_browser
+
+    for place in filter(None, (page, pdf, figures)):
+        if (place.absolute().parent / MANIFEST).exists():
+            raise ArgumentError(
+                f"{place} lies in a release; choose a place outside of it (--in-release adds the "
+                "page to the release and to its manifest)"
+            )
+        if place == figures:
+            refuse_taken(place, directory=True)
+        else:
+            refuse_taken(place, overwrite=overwrite)
+    if pdf is not None:
+        find_browser()
+
+
+def _written(made: "Report", place: Path, *, inside: bool, overwrite: bool) -> Path | None:
+    """Write the page; None if it has no place in a release that failed its verification."""
+    if not inside:
+        return made.save(place, overwrite=overwrite)
+    if made.numbers.verification.ok:
+        return made.add(overwrite=overwrite)
+    say("the page was not added to a release that failed its verification; leave --in-release out")
+    return None
+
+
+def _next(release: Path, page: Path | None, pdf: Path | None, *, inside: bool) -> list[str]:
+    """Say where the report is, and what comes next."""
+    lines = [] if page is None else ["", f"The report is in {page}."]
+    lines += [] if pdf is None else [f"As a PDF it is in {pdf}."]
+    if page is not None and not inside:
+        words = [itself(), "sign", str(release), "--decision", "WORD", "--name", "NAME"]
+        lines.append(f"When you have decided:  {shlex.join(words)}")
+    return lines

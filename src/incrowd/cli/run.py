@@ -30,8 +30,8 @@ from incrowd.cli._console import on_first_progress, progress, say
 from incrowd.cli._messages import print_json
 from incrowd.cli._methods import mechanism_of, refuse_options, takes_settings
 from incrowd.cli._options import AsJson, LocalZone, Source, reads_data
-from incrowd.cli._project import IN_USE, THRESHOLDS
-from incrowd.cli.report import STATUS
+from incrowd.cli._project import own_thresholds
+from incrowd.cli.report import STATUS, Purposes
 from incrowd.errors import ArgumentError, OutputError, VerificationError
 
 if TYPE_CHECKING:
@@ -132,6 +132,7 @@ def run(
         ),
     ] = 500,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.", metavar="N")] = 0,
+    purpose: Purposes = "contract",
     as_json: AsJson = False,
 ) -> None:
     """Run everything from the project file: read, measure, anonymize, verify, evaluate, report.
@@ -150,7 +151,7 @@ def run(
     tz = local or source.reading["tz"]
     reporting = {
         "tz": tz, "title": title, "targets": targets, "seed": seed, "format": form.value,
-        **_thresholds(context),
+        "purpose": purpose, "thresholds": own_thresholds(context),
     }  # fmt: skip
     wanted = _Wanted(source, method, settings, reporting)
     folder.mkdir(parents=True, exist_ok=True)
@@ -276,8 +277,6 @@ class _Steps:
         from incrowd.report._make import make
 
         how = {n: of for n, of in self.wanted.reporting.items() if n != "format"}
-        if how["tz"] is None:
-            del how["tz"]
         with progress("Reporting", "steps") as update:
             made = make(
                 self.folder / RELEASE,
@@ -319,13 +318,6 @@ def period_of(data: "Trajectories", tz: str) -> str:
         for end in ends
     )
     return first if first == last else f"{first}_{last}"
-
-
-def _thresholds(context: typer.Context) -> dict[str, Any]:
-    """Return the thresholds of its own that the project has, if any."""
-    project = context.meta.get(IN_USE)
-    own = {} if project is None else dict(project.sections.get(THRESHOLDS, {}))
-    return {"thresholds": own} if own else {}
 
 
 def _options_in_use(context: typer.Context) -> dict[str, Any]:

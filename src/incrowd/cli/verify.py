@@ -1,5 +1,7 @@
 """``incrowd verify``: whether a release keeps its promises."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -35,17 +37,26 @@ def verify(
         int | None,
         typer.Option(help="Seed of the trials.", metavar="N", show_default="a random one"),
     ] = None,
+    decision: Annotated[
+        Path | None,
+        typer.Option(
+            help="Decision of incrowd sign, to be checked as well.",
+            metavar="FILE",
+            show_default="the one beside the release, if there is one",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Verify that a release keeps its promises: exit status 0 if it does, 1 if not.
 
     From the release alone: its files are intact, and at least k people share every record. With
     the original and the private record, also: every record is true of its people, and nobody can
-    be linked to a record of their own.
+    be linked to a record of their own. A decision of incrowd sign is checked against the files.
 
     Example:  `incrowd verify release/ --original cdr.csv --record who.parquet`
     """
     import incrowd
+    from incrowd.evaluate._decision import check_decision, decision_beside
 
     with progress("Verifying", "steps") as update:
         found = incrowd.verify(
@@ -57,6 +68,9 @@ def verify(
             seed=seed,
             progress=update,
         )
+    decided = decision_beside(release) if decision is None else decision
+    if decision is not None or decided.is_file():
+        found = replace(found, checks=(*found.checks, check_decision(release, decided)))
     if as_json:
         print_json(found.to_dict(), status=0 if found.ok else 1)
     else:

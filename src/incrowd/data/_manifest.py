@@ -20,6 +20,7 @@ from incrowd._atomic import replacing
 from incrowd.errors import ArgumentError, UnreadableError
 
 __all__ = [
+    "FACTS",
     "FILES",
     "MANIFEST",
     "MOMENT",
@@ -38,10 +39,10 @@ __all__ = [
 VERSION = 1
 """The version of the layout; one that is not known is not read."""
 RELEASE = "incrowd release"
-MANIFEST, PAGE = "manifest.json", "report.html"
+MANIFEST, PAGE, FACTS = "manifest.json", "report.html", "fact-sheet.md"
 TABLES = ("trajectories.parquet", "trajectories.csv")
-FILES = (*TABLES, PAGE)
-"""What a release can consist of, beside its manifest: one table, and a report."""
+FILES = (*TABLES, FACTS, PAGE)
+"""What a release can consist of, beside its manifest: one table, a fact sheet, and a report."""
 MOMENT = pl.Datetime("ms", "UTC")
 NUMBERS = ("x_min", "x_max", "y_min", "y_max", "lon", "lat")
 SCHEMA = pl.Schema(

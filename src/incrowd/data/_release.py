@@ -33,7 +33,8 @@ import pyarrow.parquet as pq
 
 from incrowd._atomic import replacing
 from incrowd.data._columns import samples_of
-from incrowd.data._manifest import MANIFEST, MOMENT, SCHEMA, Manifest, seal
+from incrowd.data._fact_sheet import fact_sheet
+from incrowd.data._manifest import FACTS, MANIFEST, MOMENT, SCHEMA, Manifest, seal
 from incrowd.data._original import ORIGINAL
 from incrowd.data._parquet import KIND
 from incrowd.errors import ArgumentError, PlaceError, PrivacyWarning
@@ -158,6 +159,9 @@ def write_release(
         write = _write_parquet if format == "parquet" else _write_csv
         write(rows, _batches(trajectories, owner[order], _hex(names[order])))
         manifest = replace(manifest, files={rows.name: seal(rows)})
+        facts = part / FACTS
+        facts.write_text(fact_sheet(manifest), encoding="utf-8")
+        manifest = replace(manifest, files={**manifest.files, FACTS: seal(facts)})
         (part / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
     table = {"trajectory": owner.astype(np.int32), "person": _hex(names)}
     return manifest, pl.DataFrame(table)

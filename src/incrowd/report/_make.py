@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 import incrowd
-from incrowd._atomic import replacing
+from incrowd._atomic import refuse_taken, replacing
 from incrowd._progress import Stages
 from incrowd._summary import Summarised, Summary
 from incrowd.data._frame import Frame
@@ -76,8 +76,10 @@ class Report(Summarised):
         """Give the numbers, as text."""
         return json.dumps(self.numbers.as_dict(), indent=2, allow_nan=False) + "\n"
 
-    def add(self) -> Path:
-        """Put the page into the release, and note it in the manifest."""
+    def add(self, *, overwrite: bool = True) -> Path:
+        """Put the page into the release, for its recipient, and note it in the manifest."""
+        if not overwrite:
+            refuse_taken(self.path / PAGE)
         amend_release(self.path, files={PAGE: self.html().encode()})
         return self.path / PAGE
 

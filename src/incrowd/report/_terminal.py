@@ -25,6 +25,10 @@ def lines(verdict: Verdict) -> list[str]:
     found += textwrap.wrap(verdict.loss, WIDTH)
     found.append("")
     found += [f"{each['value']:>12}  {each['what']}" for each in verdict.three]
+    found += ["", "The three questions of Opinion 05/2014"]
+    for each in verdict.questions:
+        found.append(f"  [{SIGNS[each.level]}] {each.name:<23}{each.figure}")
+        found += textwrap.wrap(each.says, WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 8)
     for group, title in (("privacy", "Is it private?"), ("use", "Is it still useful?")):
         found += ["", title]
         for light in verdict.lights:

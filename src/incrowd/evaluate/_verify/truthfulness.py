@@ -34,7 +34,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd._numba import Ints
-from incrowd.data._manifest import MANIFEST, Manifest
+from incrowd.data._manifest import FACTS, MANIFEST, Manifest
 from incrowd.evaluate._verify._kernels import ALL, blocks_of, witnesses_and_edges
 from incrowd.evaluate._verify.alignment import AlignedRelease, Record, in_blocks
 from incrowd.evaluate._verify.promises import glove_settings, may_suppress
@@ -154,8 +154,9 @@ def _torn(aligned: AlignedRelease, table: pl.DataFrame) -> int:
 
 
 def _texts(file: Path) -> list[bytes]:
-    """Give the bytes of the manifest and of a Parquet file's metadata."""
-    texts = [(file.parent / MANIFEST).read_bytes()]
+    """Give the bytes of the manifest, the fact sheet and a Parquet file's metadata."""
+    beside = (file.parent / name for name in (MANIFEST, FACTS))
+    texts = [text.read_bytes() for text in beside if text.is_file()]
     if file.suffix == ".parquet":
         with file.open("rb") as rows:
             # A Parquet file ends with its metadata, their length and four letters.

@@ -1,0 +1,389 @@
+"""The decision about a release: who decided what, when, on which files; and whether it still holds.
+
+::
+
+    release, report ──> sign ──> decision.json ──> verify: same release, same report, same decision
+    (a page that was filled in on screen brings its answers along)
+
+A decision lies beside the release, not in it: it names the person who signed, and the recipient
+needs no such thing. It holds the SHA-256 of every file of the release and of the report, and of
+itself, so that a later change of any of them shows. It is no cryptographic signature: whoever can
+write the file can write another one. Where that matters, sign the file with what the organisation
+uses for documents.
+"""
+
+import hashlib
+import html.parser
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import incrowd
+from incrowd._atomic import replacing
+from incrowd._format import several
+from incrowd._summary import Summarised, Summary
+from incrowd.data._manifest import MANIFEST, read_release, seal
+from incrowd.errors import ArgumentError, UnreadableError
+from incrowd.evaluate._verify.result import Check, failed, passed
+
+__all__ = [
+    "DECISIONS",
+    "Decision",
+    "check_decision",
+    "decision_beside",
+    "read_decision",
+    "report_beside",
+    "sign",
+]
+
+KIND, VERSION = "incrowd decision", 1
+DECISIONS = {
+    "share": "share it",
+    "conditions": "share it with conditions",
+    "refuse": "do not share it",
+}
+_ALLOWED = {"yes": ("share", "conditions"), "conditions": ("conditions",), "no": ()}
+"""What may be decided without a reason, by the report's answer; to refuse always may be."""
+_ANSWERS = {
+    "yes": "it may be shared",
+    "conditions": "it may be shared with conditions",
+    "no": "do not share it",
+}
+_SHARED = re.compile(r"\A\s*\d+\.\s*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Decision(Summarised):
+    """What was decided about a release.
+
+    Attributes
+    ----------
+    decision
+        ``"share"``, ``"conditions"`` or ``"refuse"``.
+    name, date
+        Who decided, and when (UTC).
+    conditions, recipient, retention
+        What was asked of the recipient, who that is and what for, and until when it is kept.
+    verdict, headline, purpose, thresholds
+        What the report said, for which purpose, and the thresholds that were set for it.
+    reason
+        Why it was decided otherwise than the report says, if it was.
+    release, report
+        The files that were decided on: name, size and SHA-256.
+    """
+
+    kind: str = KIND
+    version: int = VERSION
+    incrowd: str = incrowd.__version__
+    decision: str
+    name: str
+    date: str
+    conditions: tuple[str, ...] = ()
+    recipient: str | None = None
+    retention: str | None = None
+    verdict: str
+    headline: str
+    purpose: str
+    thresholds: Mapping[str, Any] = field(default_factory=dict)
+    reason: str | None = None
+    release: Mapping[str, Mapping[str, Any]]
+    report: Mapping[str, Any]
+    sha256: str | None = field(default=None, compare=False)
+
+    def to_json(self) -> str:
+        """Return all of it, sealed by its own hash."""
+        fields = asdict(self) | {"sha256": None}
+        digest = hashlib.sha256(_text(fields).encode()).hexdigest()
+        return _text(fields | {"sha256": digest})
+
+    def _summary(self) -> Summary:
+        facts = {
+            "decision": DECISIONS[self.decision],
+            "by": self.name,
+            "on": self.date,
+            "report": f"{_ANSWERS.get(self.verdict, self.verdict)} ({self.purpose})",
+        }
+        facts |= {
+            name: value
+            for name, value in (
+                ("recipient", self.recipient),
+                ("until", self.retention),
+                ("against the report, because", self.reason),
+            )
+            if value
+        }
+        return Summary("Decision about a release", facts, notes=list(self.conditions))
+
+
+def report_beside(release: str | os.PathLike[str]) -> Path:
+    """Return where the report of a release lies unless another place is named: beside it.
+
+    Examples
+    --------
+    >>> from incrowd.evaluate._decision import report_beside
+    >>> report_beside("shared/march").as_posix()
+    'shared/march-report.html'
+    """
+    return _beside(Path(release), "report.html")
+
+
+def decision_beside(release: str | os.PathLike[str]) -> Path:
+    """Return where the decision about a release lies unless another place is named: beside it."""
+    return _beside(Path(release), "decision.json")
+
+
+def _beside(release: Path, name: str) -> Path:
+    # A run keeps release, report and decision in a folder of its own.
+    folder = release.absolute().parent
+    if release.name == "release" and (folder / "run.json").is_file():
+        return release.parent / name
+    return release.with_name(f"{release.name}-{name}")
+
+
+def sign(
+    path: str | os.PathLike[str],
+    *,
+    decision: str | None = None,
+    name: str | None = None,
+    report: str | os.PathLike[str] | None = None,
+    conditions: Iterable[str] = (),
+    recipient: str | None = None,
+    retention: str | None = None,
+    reason: str | None = None,
+    output: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+) -> Decision:
+    """Write down what was decided about a release, with the hashes of what was decided on.
+
+    Parameters
+    ----------
+    path
+        The release.
+    decision
+        ``"share"``, ``"conditions"`` or ``"refuse"``.
+    name
+        Who decides: name and role.
+    report
+        The report that was read: the page beside the release unless given. If it was filled in on
+        screen and saved, its answers hold for whatever is not given here.
+    conditions, recipient, retention
+        What is asked of the recipient, who that is and what for, and when the data is deleted.
+    reason
+        Why it is decided otherwise than the report says.
+    output
+        The file to write; beside the release unless given.
+    overwrite
+        Whether a decision that is there may be replaced.
+
+    Raises
+    ------
+    UnreadableError
+        If the release or the report cannot be read, or the release was changed.
+    ArgumentError
+        If something is missing, the report is of another release, or it advises against what was
+        decided and no reason is given.
+    """
+    folder = Path(path)
+    files = dict(read_release(folder).manifest.files) | {MANIFEST: seal(folder / MANIFEST)}
+    page = report_beside(folder) if report is None else Path(report)
+    numbers, filled = _read_report(page)
+    _refuse_other(numbers, files, page, folder)
+    verdict = numbers.get("verdict") or {}
+    chosen = _given("decision", decision, filled)
+    if chosen not in DECISIONS:
+        raise ArgumentError(f"decision must be one of {', '.join(DECISIONS)}, not {chosen!r}")
+    asked = tuple(conditions) or tuple(_lines(filled.get("conditions", "")))
+    answer = str(verdict.get("answer"))
+    if chosen != "refuse" and chosen not in _ALLOWED.get(answer, ()) and not reason:
+        raise ArgumentError(
+            f"the report says: {verdict.get('headline')} To decide otherwise ({chosen}), give the "
+            "reason (--reason)"
+        )
+    if chosen == "conditions" and not asked:
+        raise ArgumentError("a decision with conditions must name them (--condition)")
+    given = numbers.get("given") or {}
+    found = Decision(
+        decision=chosen,
+        name=_given("name", name, filled),
+        date=datetime.now(UTC).isoformat(timespec="seconds"),
+        conditions=asked if chosen == "conditions" else (),
+        recipient=recipient or filled.get("recipient") or None,
+        retention=retention or filled.get("retention") or None,
+        verdict=answer,
+        headline=str(verdict.get("headline")),
+        purpose=str(given.get("purpose")),
+        thresholds=given.get("thresholds") or {},
+        reason=reason,
+        release=files,
+        report={"name": page.name, **seal(page)},
+    )
+    place = decision_beside(folder) if output is None else Path(output)
+    if (place.absolute().parent / MANIFEST).exists():
+        raise ArgumentError(f"{place} lies in a release; a decision lies outside of it")
+    with replacing(place, overwrite=overwrite) as part:
+        part.write_text(found.to_json(), encoding="utf-8")
+    return found
+
+
+def read_decision(path: str | os.PathLike[str]) -> Decision:
+    """Read a decision; what it says is not checked against anything but its form.
+
+    Raises
+    ------
+    UnreadableError
+        If it is none.
+    """
+    file = Path(path)
+    try:
+        fields = json.loads(file.read_bytes())
+        if not isinstance(fields, dict) or fields.get("kind") != KIND:
+            raise UnreadableError(f"{file} is no decision of incrowd", file=file)
+        if fields.get("version") != VERSION:
+            raise UnreadableError(
+                f"{file} is a decision of version {fields.get('version')!r}; this incrowd reads "
+                f"version {VERSION}",
+                file=file,
+            )
+        return Decision(**fields | {"conditions": tuple(fields.get("conditions", ()))})
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        if isinstance(error, UnreadableError):
+            raise
+        raise UnreadableError(f"cannot read the decision {file}: {error}", file=file) from error
+
+
+def check_decision(
+    release: str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    report: str | os.PathLike[str] | None = None,
+) -> Check:
+    """Check whether a decision is about this release as it is, and allows to share it.
+
+    Parameters
+    ----------
+    release
+        The release.
+    path
+        The decision.
+    report
+        The report; beside the decision, under the name that it had, unless given. If it is not
+        there, that is said and does not fail.
+    """
+    file, folder = Path(path), Path(release)
+    found = read_decision(file)
+    wrong: list[str] = []
+    if file.read_text(encoding="utf-8") != found.to_json():
+        wrong.append("the decision was changed after it was written")
+    here = {entry.name for entry in folder.iterdir() if entry.is_file()}
+    for name, known in found.release.items():
+        if name not in here or seal(folder / name) != dict(known):
+            wrong.append(f"{name} is not the file that was decided on")
+    wrong += [f"{name} was added after the decision" for name in sorted(here - {*found.release})]
+    page = file.with_name(str(found.report.get("name"))) if report is None else Path(report)
+    seen = "the report is not here"
+    if page.is_file():
+        seen = "the report is the one that was read"
+        known = {name: found.report.get(name) for name in ("bytes", "sha256")}
+        if seal(page) != known:
+            wrong.append("the report is not the one that was read")
+    if found.decision == "refuse":
+        wrong.append(f"it was decided by {found.name} not to share this release")
+    figures = {"decision": found.decision, "date": found.date, "wrong": len(wrong)}
+    if wrong:
+        text = "; ".join(wrong)
+        return failed("decision", f"{text[:1].upper()}{text[1:]}.", figures)
+    how = DECISIONS[found.decision]
+    if found.conditions:
+        how += f" ({several(len(found.conditions), 'condition')})"
+    says = f"Decided by {found.name} on {found.date[:10]}: {how}. Every file is as it was; {seen}."
+    return passed("decision", says, figures)
+
+
+class _Page(html.parser.HTMLParser):
+    """Takes the numbers and the answers out of a report."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers, self.answers = "", dict[str, str]()
+        self._into: str | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        of = dict(attrs)
+        if tag == "script" and of.get("id") == "numbers":
+            self._into = "numbers"
+        elif tag == "textarea":
+            self._into = of.get("name")
+        elif tag == "input" and of.get("name"):
+            radio = of.get("type") == "radio"
+            if not radio or "checked" in of:
+                self.answers[str(of["name"])] = of.get("value") or ""
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("script", "textarea"):
+            self._into = None
+
+    def handle_data(self, data: str) -> None:
+        if self._into == "numbers":
+            self.numbers += data
+        elif self._into is not None:
+            self.answers[self._into] = self.answers.get(self._into, "") + data
+
+
+def _read_report(page: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the numbers of a report, and the answers that were filled in."""
+    try:
+        text = page.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise UnreadableError(
+            f"there is no report {page}; make one with incrowd report, or name it with --report",
+            file=page,
+        ) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadableError(f"cannot read the report {page}: {error}", file=page) from error
+    found = _Page()
+    found.feed(text)
+    try:
+        numbers = json.loads(found.numbers)
+    except ValueError as error:
+        raise UnreadableError(f"{page} is no report of incrowd", file=page) from error
+    if not isinstance(numbers, dict):
+        raise UnreadableError(f"{page} is no report of incrowd", file=page)
+    return numbers, {name: text.strip() for name, text in found.answers.items() if text.strip()}
+
+
+def _refuse_other(
+    numbers: Mapping[str, Any], files: Mapping[str, Any], page: Path, folder: Path
+) -> None:
+    """Refuse a report that is of another release."""
+    known = (numbers.get("made") or {}).get("files") or {}
+    tables = [name for name in known if name.startswith("trajectories")]
+    if not tables or any(
+        (known[name] or {}).get("sha256") != (files.get(name) or {}).get("sha256")
+        for name in tables
+    ):
+        raise ArgumentError(
+            f"{page} is the report of another release than {folder}: the hashes of the rows differ"
+        )
+
+
+def _given(what: str, value: str | None, filled: Mapping[str, str]) -> str:
+    found = value or filled.get(what)
+    if not found:
+        raise ArgumentError(
+            f"the {what} is missing: give --{what}, or fill it in on the page, save that, and name "
+            "it with --report"
+        )
+    return found
+
+
+def _lines(text: str) -> list[str]:
+    """Return conditions that were written line by line, without their numbers."""
+    return [_SHARED.sub("", line).strip() for line in text.splitlines() if line.strip()]
+
+
+def _text(fields: Mapping[str, Any]) -> str:
+    return json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
