@@ -108,7 +108,9 @@ class TestAnonymize:
     @pytest.mark.parametrize("form", ["parquet", "csv"])
     def test_no_identifier_is_in_any_byte(self, anonymize, calls, form):
         assert anonymize("--format", form)[0] == 0
-        assert names(calls / "release") == ["manifest.json", f"trajectories.{form}"]
+        assert names(calls / "release") == [
+            "fact-sheet.md", "manifest.json", f"trajectories.{form}",
+        ]  # fmt: skip
         for file in (calls / "release").iterdir():
             content = file.read_bytes()
             assert b"msisdn" not in content

@@ -1,4 +1,5 @@
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -126,7 +127,7 @@ class TestHelp:
         out = shown(command, "--help")
         lines = re.findall(rf"^  incrowd {command} (.*)$", out, re.MULTILINE)
         for words in lines or [""]:
-            COMMANDS[command].make_context(command, words.split())
+            COMMANDS[command].make_context(command, shlex.split(words))
 
     @pytest.mark.parametrize("command", sorted(COMMANDS))
     def test_says_what_every_own_option_is(self, command, shown):

@@ -45,13 +45,17 @@ def beside(made, release):
 class TestReport:
     def test_puts_a_page_into_the_release_twice_and_it_stays_whole(self, incrowd, release):
         for title in ("first", "second"):
-            status, out, err = incrowd("report", release, "--attack-sample", 5, "--title", title)
+            words = ("--attack-sample", 5, "--title", title, "--in-release", "--overwrite")
+            status, out, err = incrowd("report", release, *words)
             assert (status, err) == (3, "")
-            assert out.startswith("This release may be shared with conditions:")
+            assert out.startswith("This release may be shared with a named recipient under a")
+            assert "\nconditions: " in out
             assert out.endswith(f"\nThe report is in {release / 'report.html'}.\n")
             assert f"Privacy report: {title}" in (release / "report.html").read_text()
             assert incrowd("verify", release)[0] == 0
-        assert set(read_manifest(release).files) == {"trajectories.parquet", "report.html"}
+        assert set(read_manifest(release).files) == {
+            "fact-sheet.md", "trajectories.parquet", "report.html",
+        }  # fmt: skip
 
     def test_beside_the_original_for_machines(self, incrowd, beside, release):
         status, out, _ = incrowd(
@@ -61,11 +65,11 @@ class TestReport:
         assert status == 3
         assert found["given"] == {
             "original": True, "record": True, "tz": "Asia/Tokyo", "targets": 5, "seed": 0,
-            "reading": "",
+            "reading": "", "zone_known": True, "purpose": "contract", "thresholds": {},
         }  # fmt: skip
         assert found["verification"]["ok"]
         assert found["before"]["risk"]["attacked"] == 5
-        assert (release / "report.html").exists()
+        assert (release.parent / "release-report.html").exists()
 
     def test_figures(self, incrowd, release, tmp_path):
         status, out, err = incrowd(
@@ -81,7 +85,7 @@ class TestReport:
 
     def test_a_hostile_title_is_text(self, incrowd, release):
         assert incrowd("report", release, "--attack-sample", 5, "--title", EVIL)[0] == 3
-        page = (release / "report.html").read_text()
+        page = (release.parent / "release-report.html").read_text()
         assert EVIL not in page
         assert "&lt;script&gt;window.hacked=1&lt;/script&gt;" in page
 
@@ -91,11 +95,12 @@ class TestNo:
         rows = release / "trajectories.parquet"
         rows.write_bytes(rows.read_bytes()[:-1] + b"?")
         before = (release / "manifest.json").read_bytes()
-        status, out, err = incrowd("report", release)
+        status, out, err = incrowd("report", release, "--in-release")
         assert status == 1
         assert out.startswith("Do not share this release: its verification failed.")
         assert "was not added to a release that failed" in err
         assert {file.name for file in release.iterdir()} == {
+            "fact-sheet.md",
             "trajectories.parquet",
             "manifest.json",
         }
@@ -110,7 +115,8 @@ class TestNo:
         given = ["--original", town, "--record", who, "--attack-sample", 5]
         status, out, _ = incrowd("report", tmp_path / "three", *given)
         assert status == 0
-        assert out.startswith("This release may be shared: everybody in it")
+        assert out.startswith("This release may be shared with a named recipient under a")
+        assert "conditions: " not in out
 
     def test_another_mechanism_is_1(self, incrowd, made, tmp_path):
         words = ["--method", "cloak", "--cloak", 60, "-o", tmp_path / "cloaked"]

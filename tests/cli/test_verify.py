@@ -49,7 +49,7 @@ class TestVerify:
         status, out, err = incrowd("verify", release)
         assert (status, err) == (0, "")
         lines = out.splitlines()
-        assert lines[0].startswith("files         ok           All 2 files")
+        assert lines[0].startswith("files         ok           All 3 files")
         assert lines[5].startswith("membership    not checked  Not checked (needs the original)")
         assert "What a release like this cannot promise:" in lines
 

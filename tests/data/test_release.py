@@ -145,7 +145,7 @@ class TestWriteRelease:
         users = ["ann-0172-55551", "bob-0172-55552"]
         write_release(tmp_path / "out", crowds(2, 2, users=users), **SAID, format=format_)
         files = [file.read_bytes() for file in (tmp_path / "out").iterdir()]
-        assert len(files) == 2
+        assert len(files) == 3
         assert not any(word in content for content in files for word in (b"0172", b"ann", b"bob"))
 
     def test_identifiers_are_never_looked_at(self, tmp_path):

@@ -67,7 +67,9 @@ class TestPublish:
     def test_gives_a_verified_release(self, city, release, put, tmp_path, form):
         done = put(format=form, record=tmp_path / "who.parquet")
         assert names(tmp_path) == ["release", "who.parquet"]
-        assert names(done.path) == ["manifest.json", f"trajectories.{form}"]
+        assert names(done.path) == [
+            "fact-sheet.md", "manifest.json", f"trajectories.{form}",
+        ]  # fmt: skip
         manifest = read_release(done.path).manifest
         assert manifest == done.manifest
         assert manifest.method == "GLOVE"

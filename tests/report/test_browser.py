@@ -41,7 +41,9 @@ MARKS = """
 """
 FOCUS = """
 () => {
-  const all = [...document.querySelectorAll("a[href], summary, [tabindex='0']")];
+  const some = "a[href], summary, [tabindex='0'], button, textarea, input:not([type='radio'])";
+  // The keyboard goes to a group of radio buttons once.
+  const all = [...document.querySelectorAll(`${some}, [value='share']`)];
   return all.filter((each) => each.checkVisibility()).length;
 }
 """
@@ -340,6 +342,7 @@ class TestHostile:
         known = dataclasses.replace(
             known,
             title=EVIL[0],
+            given=dataclasses.replace(known.given, purpose="contract"),
             settings=dataclasses.replace(
                 known.settings,
                 settings=settings | {"nested": {EVIL[1]: [EVIL[2], evil]}},

@@ -59,13 +59,23 @@ class TestSmallCounts:
         known = suppress_small_counts(self.numbers(dropped))
         assert "77" not in str(known)
         losses = known.settings.losses
-        assert losses["people_dropped"] == losses["people_left_over"] == "fewer than 3"
+        assert losses["people_dropped"] == losses["people_left_over"] == "fewer than 10"
         assert losses["people_emptied"] == 0
         [check] = known.verification.checks
         assert check.figures == {"trajectories": 5}
-        assert "fewer than 3 people" in check.says
+        assert "fewer than 10 people" in check.says
 
-    @pytest.mark.parametrize(("dropped", "k"), [(0, 3), (3, 3), (1, None)])
+    def test_a_part_that_would_tell_another_is_not_told(self):
+        known = with_settings(
+            numbers(k=3),
+            losses={"people_dropped": 109, "people_left_over": 2, "people_emptied": 107},
+        )
+        losses = suppress_small_counts(known).settings.losses
+        assert losses["people_dropped"] == 109
+        assert losses["people_left_over"] == "fewer than 10"
+        assert losses["people_emptied"] == "not shown, because it would tell another count"
+
+    @pytest.mark.parametrize(("dropped", "k"), [(0, 3), (10, 3), (12, None)])
     def test_leaves_the_rest(self, dropped, k):
         known = self.numbers(dropped, k)
         assert suppress_small_counts(known) == known == self.numbers(dropped, k)

@@ -58,7 +58,7 @@ class TestWithPartsMissing:
         known = with_settings(numbers(), settings=settings)
         first, *_, last = words(known)["commands"].splitlines()
         assert "--k 3 --reshape union --max-metres 15000 --max-minutes 360 -o" in first
-        assert last.endswith("--attack-sample 500 --seed 0")
+        assert last.endswith("--attack-sample 500 --seed 0 --purpose contract")
 
     def test_a_manifest_that_states_nothing(self):
         known = with_settings(numbers(), settings={}, frame={}, losses={})
@@ -110,13 +110,13 @@ class TestSettings:
 
     def test_what_is_not_counted_is_said_in_words(self):
         said = self.said(losses={"people_dropped": "fewer than 3", "odd": None})
-        assert said["people left out, because no crowd was left for them"] == "fewer than 3"
+        assert said["people left out, in all"] == "fewer than 3"
         assert said["odd"] == "none"
 
     @pytest.mark.parametrize("number", [0, 3, 4000])
     def test_nobody_and_many_are(self, number):
         said = self.said(losses={"people_dropped": number})
-        assert said["people left out, because no crowd was left for them"] == f"{number:,}"
+        assert said["people left out, in all"] == f"{number:,}"
 
     def test_values_are_written_for_people(self):
         said = self.said(settings={"stretch": {"max_space": 200, "odd": [1, None]}, "r": 0.50})

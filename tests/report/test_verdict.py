@@ -44,7 +44,8 @@ class TestAnswer:
 
     def test_says_the_k_that_was_verified_and_not_the_smallest_crowd(self):
         assert judge(numbers(5, 3)).headline == (
-            "This release may be shared: everybody in it is in a crowd of 3 or more."
+            "This release may be shared with a named recipient under a contract: everybody in it is in "
+            "a crowd of 3 or more."
         )
 
     def test_a_k_that_means_something_else_is_no_crowd(self):
@@ -169,9 +170,14 @@ class TestAnswer:
         assert light(verdict, "Unique in the release").level == level
         assert verdict.answer == answer
 
-    def test_what_was_lost_is_no_matter_of_sharing(self):
-        lossy = replace(numbers(), accuracy=sharp(0.0, 0.0, deleted=10_000))
-        assert judge(lossy).answer == "yes"
+    def test_detail_that_was_lost_is_no_matter_of_sharing(self):
+        assert judge(replace(numbers(), accuracy=sharp(0.0, 0.0, deleted=2_000))).answer == "yes"
+
+    def test_where_little_is_left_somebody_has_to_decide(self):
+        verdict = judge(replace(numbers(), accuracy=sharp(deleted=9_990)))
+        assert verdict.answer == "conditions"
+        assert "but 99.9% of the people or samples are left out" in verdict.headline
+        assert [reason.split(":")[0] for reason in verdict.because] == ["Left out (99.9%)"]
 
 
 class TestUse:
@@ -320,4 +326,4 @@ class TestThresholds:
         with pytest.raises(dataclasses.FrozenInstanceError):
             LIGHTS[0].green = 9
         # Of the unique, and of whom was seen where, nothing is known.
-        assert len(lights_of(numbers())) == len(LIGHTS) - 2
+        assert len(lights_of(numbers())) == len(LIGHTS) - 3

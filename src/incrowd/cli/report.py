@@ -208,6 +208,6 @@ def _next(release: Path, page: Path | None, pdf: Path | None, *, inside: bool) -
     lines = [] if page is None else ["", f"The report is in {page}."]
     lines += [] if pdf is None else [f"As a PDF it is in {pdf}."]
     if page is not None and not inside:
-        words = [itself(), "sign", str(release), "--decision", "WORD", "--name", "NAME"]
+        words = [itself(), "sign", str(release), "--decision", "WORD", "--signer", "NAME"]
         lines.append(f"When you have decided:  {shlex.join(words)}")
     return lines

@@ -25,7 +25,7 @@ def sign(
             show_default="as filled in on the page",
         ),
     ] = None,
-    name: Annotated[
+    signer: Annotated[
         str | None,
         typer.Option(
             help="Who decides: name and role.",
@@ -80,7 +80,7 @@ def sign(
     incrowd verify then checks that the release is the one that was decided on. It is a record and
     no cryptographic signature: whoever can write the file can write another.
 
-    Example:  `incrowd sign release/ --decision share --name "A. Diop, data protection officer"`
+    Example:  `incrowd sign release/ --decision share --signer "A. Diop, data protection officer"`
     """
     from incrowd.evaluate._decision import decision_beside
     from incrowd.evaluate._decision import sign as write_decision
@@ -88,7 +88,7 @@ def sign(
     folder = release / "release" if (release / "run.json").is_file() else release
     place = decision_beside(folder) if output is None else output
     found = write_decision(
-        folder, decision=decision, name=name, report=report, conditions=condition or (),
+        folder, decision=decision, name=signer, report=report, conditions=condition or (),
         recipient=recipient, retention=retention, reason=reason, output=place,
         overwrite=overwrite,
     )  # fmt: skip

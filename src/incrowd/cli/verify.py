@@ -40,6 +40,7 @@ def verify(
     decision: Annotated[
         Path | None,
         typer.Option(
+            "--decision-file",
             help="Decision of incrowd sign, to be checked as well.",
             metavar="FILE",
             show_default="the one beside the release, if there is one",

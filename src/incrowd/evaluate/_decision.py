@@ -372,10 +372,11 @@ def _refuse_other(
 
 def _given(what: str, value: str | None, filled: Mapping[str, str]) -> str:
     found = value or filled.get(what)
+    option = "signer" if what == "name" else what
     if not found:
         raise ArgumentError(
-            f"the {what} is missing: give --{what}, or fill it in on the page, save that, and name "
-            "it with --report"
+            f"the {what} is missing: give --{option}, or fill it in on the page, save that, and "
+            "name it with --report"
         )
     return found
 

@@ -17,7 +17,8 @@ from typing import Any
 
 from incrowd._arguments import is_number
 from incrowd.errors import ArgumentError
-from incrowd.report._thresholds import CODE, LIGHTS, OURS, ChecksPassed, Threshold
+from incrowd.report import _thresholds
+from incrowd.report._thresholds import CODE, OURS, ChecksPassed, Threshold
 
 __all__ = [
     "DEFAULT",
@@ -45,7 +46,7 @@ class Purpose:
     name
         How it is asked for.
     label
-        Who gets the data, in a few words.
+        With whom it may be shared, in a few words.
     thresholds
         Of lights that this purpose judges otherwise than the registry: the last value that is
         green, the last that is amber, and where they come from.
@@ -71,7 +72,7 @@ PURPOSES: dict[str, Purpose] = {
     for each in (
         Purpose(
             name="internal",
-            label="for use within the organisation that holds the original",
+            label="within the organisation",
             thresholds={
                 "Smallest crowd": (2, 2, f"{OURS}: pairs, where the organisation's own rules hold")
             },
@@ -83,7 +84,7 @@ PURPOSES: dict[str, Purpose] = {
         ),
         Purpose(
             name="contract",
-            label="for a named recipient, under a contract",
+            label="with a named recipient under a contract",
             thresholds={"Smallest crowd": (3, 2, CODE)},
             conditions=(
                 "The recipient is named here and bound by a contract: ______.",
@@ -95,7 +96,7 @@ PURPOSES: dict[str, Purpose] = {
         ),
         Purpose(
             name="open",
-            label="for anybody, without a contract",
+            label="with anybody",
             thresholds={
                 "Smallest crowd": (11, 5, _EMA),
                 "Unique in the release": (0.0, 0.01, OURS),
@@ -151,7 +152,7 @@ def checked_thresholds(own: Mapping[str, Any] | None) -> dict[str, tuple[float, 
     >>> checked_thresholds({"smallest_crowd": [5, 3]})
     {'smallest_crowd': (5, 3)}
     """
-    known = {key_of(each): each for each in LIGHTS if isinstance(each, Threshold)}
+    known = {key_of(each): each for each in _thresholds.LIGHTS if isinstance(each, Threshold)}
     found: dict[str, tuple[float, float]] = {}
     for name, values in (own or {}).items():
         light = known.get(name)
@@ -192,7 +193,7 @@ def thresholds_for(
 ) -> tuple[Threshold | ChecksPassed, ...]:
     """Return all lights with the thresholds of a purpose; own ones win, and say whose they are."""
     found: list[Threshold | ChecksPassed] = []
-    for each in LIGHTS:
+    for each in _thresholds.LIGHTS:
         light = each
         if isinstance(light, Threshold):
             if light.light in purpose.thresholds:

@@ -146,6 +146,7 @@ class TestFiles:
 
     def test_a_file_that_has_no_place_in_a_release(self, case):
         (case.path / "who.parquet").write_bytes(case.record.read_bytes())
+        (case.path / "fact-sheet.md").unlink()
         case.reseal(files={"trajectories.parquet": {}, "who.parquet": {}})
         assert verify(case.path)["files"].says == "who.parquet has no place in a release."
 
