@@ -60,6 +60,7 @@ __all__ = [
     "Inference",
     "Share",
     "inference",
+    "words_beside",
 ]
 
 
@@ -164,16 +165,7 @@ class Inference(Summarised):
         distinct = {one.cells: one for one in reversed(self.disclosures)}
         for one in sorted(distinct.values(), key=lambda one: one.cells):
             said += _words_of(one)
-        homes, works = self.disclosures[0].home.of, self.disclosures[0].work.of
-        for having, what, hours in ((homes, "home", "22 to 6 h"), (works, "work", "9 to 17 h")):
-            if having < self.people:
-                said.append(
-                    f"{count_of(self.people - having, self.people)} people were never seen from "
-                    f"{hours}; they have no {what} here, and shares of it leave them out."
-                )
-        if self.alone:
-            said.append(f"{count_of(self.alone, self.people)} people have a record of their own.")
-        return said
+        return [*said, *words_beside(self)]
 
     def at(self, metres: float) -> Disclosure:
         """Give what is told to within one of the lengths.
@@ -210,11 +202,10 @@ class Inference(Summarised):
         return head, rows
 
     def _summary(self) -> Summary:
-        facts = {"people": f"{self.people:,}", "with a record of their own": f"{self.alone:,}"}
         head, rows = self.table()
-        notes = [f"Hours are of {self.tz}."]
+        notes = [f"Hours are of {self.tz}.", *words_beside(self)]
         title = f"Inference: what crowds tell of {self.people:,} people"
-        return Summary(title, facts, head, rows, notes)
+        return Summary(title, head=head, rows=rows, notes=notes)
 
 
 def inference(
@@ -412,7 +403,9 @@ def _words_of(found: Disclosure) -> list[str]:
     told = {
         "home": f"the record of their crowd shows the home to within {far}.",
         "work": f"the record of their crowd shows the place of work to within {far}.",
-        "night": f"it shows where they were on some night, to within {far}.",
+        "night": (
+            f"the record of their crowd shows where they were on some night, to within {far}."
+        ),
     }
     for name, what in told.items():
         share = getattr(found, name).share
@@ -425,7 +418,23 @@ def _words_of(found: Disclosure) -> list[str]:
         )
     if found.homogeneous.of:
         said.append(
-            f"{rounded_percent(found.homogeneous.share)} of people are in a crowd that all live "
-            f"within {far}: whoever knows the home of one knows that of all."
+            f"{rounded_percent(found.homogeneous.share)} of people are in a crowd whose homes "
+            f"all lie within {far}: whoever knows one of them knows all."
         )
+    return said
+
+
+def words_beside(found: Inference) -> list[str]:
+    """Say of whom shares say nothing, and who is in no crowd at all."""
+    said = []
+    seen = {"22 to 6 h": ("home", "home"), "9 to 17 h": ("work", "place of work")}
+    for hours, (name, what) in seen.items():
+        never = found.people - getattr(found.disclosures[0], name).of
+        if never:
+            said.append(
+                f"{count_of(never, found.people)} people were never seen from {hours}: they have "
+                f"no {what} here, and shares of it leave them out."
+            )
+    if found.alone:
+        said.append(f"{count_of(found.alone, found.people)} people have a record of their own.")
     return said
