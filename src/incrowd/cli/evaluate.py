@@ -52,8 +52,9 @@ UNKNOWN = (
 )
 SHOWN = (
     "Shown: a published box of the crowd's record that is no wider and no higher than this has the "
-    "place, in these hours; whoever knows that somebody is in the crowd learns it, whatever record "
-    "is hers. One home for all: the homes of the whole crowd lie in a box of that size."
+    "place, in these hours; whoever knows that somebody is in the crowd can read it there, "
+    "whatever record is hers. One home for all: the homes of the whole crowd lie in a box of that "
+    "size."
 )
 IN_UTC = "Hours are UTC; if people live in another time zone, name it with --local-tz."
 NEAR = (1, 2, 7)

@@ -21,9 +21,11 @@ length L (100 m and 1 km) and for everybody who is published and known:
   the record; a crowd of one person is homogeneous always, and *alone* counts such people.
 
 Shares of home, night and homogeneous are of people who have a home (who were seen at night), those
-of work of people who have one. A member of whom the original knows nothing counts nowhere. A box
-that lasts for days counts as well as one of a minute, although it tells less: the figures are what
-may be learned at most.
+of work of people who have one. A member of whom the original knows nothing counts nowhere.
+
+A box that lasts for days counts as well as one of a minute, and which of its boxes is the home a
+record does not say: so far the figures are high. What wider boxes tell, several of them together or
+beside a map, is not counted: so far they are low.
 """
 
 from collections.abc import Sequence
@@ -225,8 +227,8 @@ def inference(
     Home and work are those of `utility`, in the original: the places with most samples from 22 to
     6 h, and from 9 to 17 h. They are shown by a box that meets these hours (one of its slots has
     its middle there) on any day; a night is shown by a box that holds a sample of the person at
-    night. Shares are of people who have a home, or work, in the original. How long a box lasts does
-    not matter, so that the figures are what may be learned at most.
+    night. Shares are of people who have a home, or work, in the original. A box counts however long
+    it lasts; what wider boxes tell together, or beside a map, is not counted.
 
     Parameters
     ----------
