@@ -49,6 +49,10 @@ class TestEvaluate:
         for name in ("centre of mass", "home (22 to 6 h)", "work (9 to 17 h)", "convex hull area"):
             assert any(line.startswith(name) for line in lines)
         assert "square of 5 km" in " ".join(out.split())
+        assert "What a crowd's record tells of its people (40 published)" in lines
+        [head] = [line for line in lines if line.startswith("shown to within")]
+        assert head.split()[3:] == ["100", "m", "1", "km"]
+        assert any(line.startswith("one home for all") for line in lines)
         assert "UTC" not in out
         assert max(map(len, lines)) <= 100
 
@@ -56,6 +60,7 @@ class TestEvaluate:
         status, out, _ = incrowd("evaluate", *beside[:3], "--tile-km", 1)
         assert status == 0
         assert "Each person" not in out
+        assert "tells of its people (" not in out
         assert "samples lost" not in out
         assert "need the private record of who became whom" in " ".join(out.split())
         assert "Hours are UTC" in out
@@ -69,7 +74,7 @@ class TestEvaluate:
         assert "give the data that it was made from with" in out
         status, out, _ = incrowd("evaluate", release, "--json")
         found = json.loads(out)
-        assert (status, found["utility"]) == (0, None)
+        assert (status, found["utility"], found["inference"]) == (0, None, None)
         assert found["accuracy"]["people_published"] == 40
 
     def test_gives_everything_to_machines_and_to_a_file(self, incrowd, beside, tmp_path):
@@ -92,6 +97,12 @@ class TestEvaluate:
         assert found["accuracy"]["people"] == 40
         assert (found["utility"]["tz"], found["utility"]["least"]) == ("Europe/Paris", 3)
         assert found["utility"]["persons"]["home"]["within"]["50"] == 1
+        assert (found["inference"]["tz"], found["inference"]["people"]) == ("Europe/Paris", 40)
+        [fine, coarse] = found["inference"]["disclosures"]
+        assert (fine["metres"], coarse["metres"]) == (100, 1000)
+        assert fine["home"]["number"] <= coarse["home"]["number"] <= coarse["home"]["of"]
+        status, out, _ = incrowd("evaluate", *beside[:3], "--json")
+        assert (status, json.loads(out)["inference"]) == (0, None)
         status, _, err = incrowd("evaluate", *beside, "-o", file)
         assert status == 2
         assert "exists already" in err

@@ -70,7 +70,9 @@ def _deanonymize() -> None:
 def _evaluate() -> None:
     import incrowd
 
-    incrowd.utility(incrowd.of_release(_original(), incrowd.glove(_original(), k=2)))
+    pair = incrowd.of_release(_original(), incrowd.glove(_original(), k=2))
+    incrowd.utility(pair)
+    incrowd.inference(pair)
 
 
 def _original() -> "Trajectories":

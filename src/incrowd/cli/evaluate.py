@@ -1,6 +1,7 @@
-"""``incrowd evaluate``: how accurate a release is, and what it is still good for.
+"""``incrowd evaluate``: how accurate a release is, what it is still good for, what crowds tell.
 
-`accuracy_lines`, `person_lines` and `aggregate_lines` say it in lines for a terminal.
+`accuracy_lines`, `person_lines`, `aggregate_lines` and `inference_lines` say it in lines for a
+terminal.
 """
 
 from pathlib import Path
@@ -28,12 +29,14 @@ if TYPE_CHECKING:
     from incrowd.evaluate._utility.accuracy import Accuracy
     from incrowd.evaluate._utility.aggregate import AggregateUtility
     from incrowd.evaluate._utility.distributions import Errors, Ratios
+    from incrowd.evaluate._utility.inference import Inference
     from incrowd.evaluate._utility.summary import Persons
 
 __all__ = [
     "accuracy_lines",
     "aggregate_lines",
     "evaluate",
+    "inference_lines",
     "person_lines",
 ]
 
@@ -43,8 +46,15 @@ ALONE = (
     "with --original."
 )
 UNKNOWN = (
-    "Errors, deleted samples, and how each person's places and movement changed were not measured: "
-    "they need the private record of who became whom (--record)."
+    "Errors, deleted samples, how each person's places and movement changed, and what a crowd's "
+    "record tells of its people were not measured: they need the private record of who became whom "
+    "(--record)."
+)
+SHOWN = (
+    "Shown: a published box of the crowd's record that is no wider and no higher than this has the "
+    "place, in these hours; whoever knows that somebody is in the crowd can read it there, "
+    "whatever record is hers. One home for all: the homes of the whole crowd lie in a box of that "
+    "size."
 )
 IN_UTC = "Hours are UTC; if people live in another time zone, name it with --local-tz."
 NEAR = (1, 2, 7)
@@ -85,7 +95,8 @@ def evaluate(
     """Evaluate the accuracy and the utility of a release against its original.
 
     With the private record, also how far each person's home, work place and travel distance have
-    shifted; without the original, only how precise the published samples are.
+    shifted, and of how many people the record of their crowd shows where they live and work;
+    without the original, only how precise the published samples are.
 
     Example:  `incrowd evaluate release/ --original cdr.csv --record who.parquet --tz Europe/Rome`
     """
@@ -126,7 +137,7 @@ def _alone(release: Path) -> tuple[dict[str, Any], list[str]]:
     people, rows = int(after.crowd.sum()), int((after.crowd * after.lengths()).sum())
     plain = {"people_published": people, "boxes": after.samples, "rows": rows, **found}
     published = f"{'people':<22}{people:,} are published, in {len(after):,} records"
-    return {"accuracy": plain, "utility": None}, [
+    return {"accuracy": plain, "utility": None, "inference": None}, [
         published,
         *blur(after),
         "",
@@ -155,14 +166,22 @@ def _beside(
         first = on_first_progress(update, "utility")
         useful = incrowd.utility(pair, tz=tz, threads=threads, progress=first, **how)
         accurate = incrowd.accuracy(pair, threads=threads)
+        told = None if pair.became is None else incrowd.inference(pair, tz=tz, threads=threads)
     lines = accuracy_lines(accurate)
     if useful.persons is not None:
         lines += ["", *person_lines(useful.persons)]
     lines += ["", *aggregate_lines(useful.together)]
+    if told is not None:
+        lines += ["", *inference_lines(told)]
     notes = [UNKNOWN] if useful.persons is None else []
     notes += [IN_UTC] if local is None and source.reading["tz"] is None else []
     lines += [line for note in notes for line in ("", *wrapped("", note))]
-    return {"accuracy": accurate.as_dict(), "utility": useful.as_dict()}, lines
+    found = {
+        "accuracy": accurate.as_dict(),
+        "utility": useful.as_dict(),
+        "inference": None if told is None else told.as_dict(),
+    }
+    return found, lines
 
 
 def _write(output: Path, text: str, *, overwrite: bool) -> None:
@@ -252,6 +271,20 @@ def aggregate_lines(found: "AggregateUtility") -> list[str]:
         "Everybody together, in the release beside the original",
         "",
         *_rows(words_of_together(found)),
+    ]
+
+
+def inference_lines(found: "Inference") -> list[str]:
+    """Say what the record of a crowd tells of its people."""
+    from incrowd.evaluate._utility.inference import words_beside
+
+    head, rows = found.table()
+    return [
+        f"What a crowd's record tells of its people ({found.people:,} published)",
+        "",
+        *(f"{row[0]:<22}" + "".join(f"{cell:>32}" for cell in row[1:]) for row in (head, *rows)),
+        *wrapped("", SHOWN),
+        *(line for words in words_beside(found) for line in wrapped("", words)),
     ]
 
 

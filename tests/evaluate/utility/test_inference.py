@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 import incrowd
 import naive
-from evaluate.pairs import ZONES, crowds, pairs
+from evaluate.pairs import ORIGINS, ZONES, crowds, pairs
 from incrowd import Frame, Trajectories
 from incrowd.errors import ArgumentError, InputError
 from incrowd.evaluate._comparison import BeforeAfter, of_release
 from incrowd.evaluate._utility import individual
 from incrowd.evaluate._utility import inference as module
-from strategies import grown, random_cases
+from strategies import grown, random_cases, trajectories
 
 HOURS = {"home": {22, 23, 0, 1, 2, 3, 4, 5}, "work": set(range(9, 17))}
 METRES = st.lists(st.sampled_from([50, 100, 112.5, 200, 1000, 3000]), min_size=1, max_size=3)
@@ -36,6 +36,20 @@ def emptied(draw):
         last = before.offsets[-1]
         before = Trajectories(before.columns, np.append(before.offsets, last), before.frame)
     place = st.integers(-1, len(after) - 1)
+    became = draw(st.lists(place, min_size=len(before), max_size=len(before)))
+    return BeforeAfter(before, after, np.array(became, np.int64))
+
+
+@st.composite
+def near(draw):
+    """People who all live in a few cells, and boxes about them by day and by night."""
+    origin = draw(st.sampled_from(ORIGINS))
+    frame = Frame(cell=draw(st.sampled_from([100, 37.5, 1000])), slot=3600, origin=origin)
+    shape = {"frame": frame, "min_people": 1, "cells": 1, "max_rows": 12}
+    slots, longest = draw(st.sampled_from([6, 24])), draw(st.integers(1, 2))
+    before = draw(trajectories(slots=slots, longest=longest, **shape))
+    after = draw(trajectories(slots=slots, longest=draw(st.integers(1, 3)), max_crowd=3, **shape))
+    place = st.integers(0, len(after) - 1)
     became = draw(st.lists(place, min_size=len(before), max_size=len(before)))
     return BeforeAfter(before, after, np.array(became, np.int64))
 
@@ -88,6 +102,11 @@ class TestCounts:
     @given(pair=pairs(known=True), tz=st.sampled_from(ZONES), metres=METRES)
     @random_cases(1200)
     def test_are_what_the_words_say(self, pair, tz, metres):
+        compare(pair, tz, metres)
+
+    @given(pair=near(), tz=st.sampled_from(ZONES), metres=METRES)
+    @random_cases(2400)
+    def test_at_the_edges_of_boxes_and_hours(self, pair, tz, metres):
         compare(pair, tz, metres)
 
     @given(pair=emptied(), tz=st.sampled_from(ZONES), metres=METRES)

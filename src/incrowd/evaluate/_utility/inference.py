@@ -21,9 +21,11 @@ length L (100 m and 1 km) and for everybody who is published and known:
   the record; a crowd of one person is homogeneous always, and *alone* counts such people.
 
 Shares of home, night and homogeneous are of people who have a home (who were seen at night), those
-of work of people who have one. A member of whom the original knows nothing counts nowhere. A box
-that lasts for days counts as well as one of a minute, although it tells less: the figures are what
-may be learned at most.
+of work of people who have one. A member of whom the original knows nothing counts nowhere.
+
+A box that lasts for days counts as well as one of a minute, and which of its boxes is the home a
+record does not say: so far the figures are high. What wider boxes tell, several of them together or
+beside a map, is not counted: so far they are low.
 """
 
 from collections.abc import Sequence
@@ -60,6 +62,7 @@ __all__ = [
     "Inference",
     "Share",
     "inference",
+    "words_beside",
 ]
 
 
@@ -164,16 +167,7 @@ class Inference(Summarised):
         distinct = {one.cells: one for one in reversed(self.disclosures)}
         for one in sorted(distinct.values(), key=lambda one: one.cells):
             said += _words_of(one)
-        homes, works = self.disclosures[0].home.of, self.disclosures[0].work.of
-        for having, what, hours in ((homes, "home", "22 to 6 h"), (works, "work", "9 to 17 h")):
-            if having < self.people:
-                said.append(
-                    f"{count_of(self.people - having, self.people)} people were never seen from "
-                    f"{hours}; they have no {what} here, and shares of it leave them out."
-                )
-        if self.alone:
-            said.append(f"{count_of(self.alone, self.people)} people have a record of their own.")
-        return said
+        return [*said, *words_beside(self)]
 
     def at(self, metres: float) -> Disclosure:
         """Give what is told to within one of the lengths.
@@ -210,11 +204,10 @@ class Inference(Summarised):
         return head, rows
 
     def _summary(self) -> Summary:
-        facts = {"people": f"{self.people:,}", "with a record of their own": f"{self.alone:,}"}
         head, rows = self.table()
-        notes = [f"Hours are of {self.tz}."]
+        notes = [f"Hours are of {self.tz}.", *words_beside(self)]
         title = f"Inference: what crowds tell of {self.people:,} people"
-        return Summary(title, facts, head, rows, notes)
+        return Summary(title, head=head, rows=rows, notes=notes)
 
 
 def inference(
@@ -234,8 +227,8 @@ def inference(
     Home and work are those of `utility`, in the original: the places with most samples from 22 to
     6 h, and from 9 to 17 h. They are shown by a box that meets these hours (one of its slots has
     its middle there) on any day; a night is shown by a box that holds a sample of the person at
-    night. Shares are of people who have a home, or work, in the original. How long a box lasts does
-    not matter, so that the figures are what may be learned at most.
+    night. Shares are of people who have a home, or work, in the original. A box counts however long
+    it lasts; what wider boxes tell together, or beside a map, is not counted.
 
     Parameters
     ----------
@@ -412,7 +405,9 @@ def _words_of(found: Disclosure) -> list[str]:
     told = {
         "home": f"the record of their crowd shows the home to within {far}.",
         "work": f"the record of their crowd shows the place of work to within {far}.",
-        "night": f"it shows where they were on some night, to within {far}.",
+        "night": (
+            f"the record of their crowd shows where they were on some night, to within {far}."
+        ),
     }
     for name, what in told.items():
         share = getattr(found, name).share
@@ -425,7 +420,23 @@ def _words_of(found: Disclosure) -> list[str]:
         )
     if found.homogeneous.of:
         said.append(
-            f"{rounded_percent(found.homogeneous.share)} of people are in a crowd that all live "
-            f"within {far}: whoever knows the home of one knows that of all."
+            f"{rounded_percent(found.homogeneous.share)} of people are in a crowd whose homes "
+            f"all lie within {far}: whoever knows one of them knows all."
         )
+    return said
+
+
+def words_beside(found: Inference) -> list[str]:
+    """Say of whom shares say nothing, and who is in no crowd at all."""
+    said = []
+    seen = {"22 to 6 h": ("home", "home"), "9 to 17 h": ("work", "place of work")}
+    for hours, (name, what) in seen.items():
+        never = found.people - getattr(found.disclosures[0], name).of
+        if never:
+            said.append(
+                f"{count_of(never, found.people)} people were never seen from {hours}: they have "
+                f"no {what} here, and shares of it leave them out."
+            )
+    if found.alone:
+        said.append(f"{count_of(found.alone, found.people)} people have a record of their own.")
     return said
