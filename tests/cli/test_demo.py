@@ -22,7 +22,7 @@ class TestDemo:
         unique = [line.split() for line in out.split("How unique people are")[1].splitlines()[5:9]]
         assert [line[0] for line in unique] == ["1", "2", "3", "4"]
         assert all(float(line[2]) == 0 for line in unique)
-        assert "under a contract, with\nconditions" in out
+        assert "under a contract, with conditions:" in out
         assert f"The report is in {folder / 'report.html'}" in out
         assert (folder / "report.html").read_text().startswith("<!doctype html>")
         assert f"the release in {folder / 'release'}," in out

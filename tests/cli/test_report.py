@@ -49,7 +49,7 @@ class TestReport:
             status, out, err = incrowd("report", release, *words)
             assert (status, err) == (3, "")
             assert out.startswith("This release may be shared with a named recipient under a")
-            assert "\nconditions: " in out
+            assert "with conditions: " in out
             assert out.endswith(f"\nThe report is in {release / 'report.html'}.\n")
             assert f"Privacy report: {title}" in (release / "report.html").read_text()
             assert incrowd("verify", release)[0] == 0

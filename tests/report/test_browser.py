@@ -11,7 +11,9 @@ import pytest
 
 import incrowd
 from incrowd.data._manifest import read_release
+from incrowd.evaluate._decision import _read_report
 from incrowd.evaluate._publish import publish
+from incrowd.report._glossary import GLOSSARY
 from incrowd.report._page import SECTIONS, page
 from incrowd.report._thresholds import LIGHTS
 from incrowd.report._verdict import judge
@@ -227,6 +229,57 @@ class TestWords:
         assert len(shown) == len(told["verification"]["checks"]) == 10
         for text, check in zip(shown, told["verification"]["checks"], strict=True):
             assert " ".join(text.split()) == f"{check['name']} ✓ ok {check['says']}"
+
+
+class TestDecision:
+    def test_what_is_filled_in_travels_into_the_saved_page(self, browser, file, tmp_path):
+        with opening(browser, file) as seen:
+            seen.page.get_by_label("Share it with the conditions below").check()
+            seen.page.get_by_label("Name and role").fill('A. "Diop" & <b>co</b>')
+            seen.page.get_by_role("textbox", name="Conditions").fill(
+                "1. No linkage\n2. Deleted in 2030"
+            )
+            with seen.page.expect_download() as saving:
+                seen.page.get_by_role("button").click()
+            saved = tmp_path / "saved.html"
+            saving.value.save_as(saved)
+            assert seen.is_quiet(file)
+        _, answers = _read_report(saved)
+        assert answers["decision"] == "conditions"
+        assert answers["name"] == 'A. "Diop" & <b>co</b>'
+        assert answers["conditions"] == "1. No linkage\n2. Deleted in 2030"
+        with opening(browser, saved) as seen:
+            assert seen.page.get_by_label("Name and role").input_value() == answers["name"]
+            assert seen.page.get_by_label("Share it with the conditions below").is_checked()
+            assert seen.page.evaluate("document.querySelectorAll('form b').length") == 0
+            assert all(seen.page.evaluate(MARKS).values())
+
+    def test_conditions_are_proposed(self, opened, made):
+        text = opened.page.get_by_role("textbox", name="Conditions").input_value()
+        assert all(condition in text for condition in made.verdict.conditions)
+
+    def test_the_three_questions_are_answered(self, opened, made):
+        shown = opened.page.locator("#questions tbody tr").all_inner_texts()
+        assert len(shown) == len(made.verdict.questions) == 3
+        for row, question in zip(shown, made.verdict.questions, strict=True):
+            assert question.name in row
+            assert question.figure in row
+
+    def test_every_term_of_the_glossary_is_said_on_the_page_and_explained(self, opened):
+        page = opened.page.evaluate(
+            "() => {const all = document.body.cloneNode(true); all.querySelector('dl').remove();"
+            "all.querySelectorAll('script, style').forEach((each) => each.remove());"
+            "return all.textContent.toLowerCase()}"
+        )
+        known = {term for names, _ in GLOSSARY for term in names.lower().split(", ")}
+        terms = (
+            "k-gap", "record linkage", "radius of gyration", "centre of mass", "private record",
+            "witness", "sha-256", "singling out", "linkability", "inference", "cell", "slot",
+            "sample", "crowd", "median", "strict", "glove", "manifest", "release", "home",
+            "workplace",
+        )  # fmt: skip
+        assert all(term in page for term in terms)
+        assert set(terms) <= known
 
 
 class TestEverywhere:

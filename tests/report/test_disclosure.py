@@ -22,8 +22,18 @@ def seen(*people, origin=0):
 class TestDays:
     def test_a_day_counts_by_its_people_and_not_by_their_samples(self):
         data = seen([0, 1, 2, 24], [25, 26], [24, 49])
-        assert days_of(data, 3) == {"start": "1970-01-02", "end": "1970-01-02", "days": 1}
-        assert days_of(data, 1) == {"start": "1970-01-01", "end": "1970-01-03", "days": 3}
+        assert days_of(data, 3) == {
+            "start": "1970-01-02",
+            "end": "1970-01-02",
+            "days": 1,
+            "days_shown": 1,
+        }
+        assert days_of(data, 1) == {
+            "start": "1970-01-01",
+            "end": "1970-01-03",
+            "days": 3,
+            "days_shown": 3,
+        }
 
     def test_everybody_is_counted_afresh(self):
         assert days_of(seen([5], [5], [5]), 3)["days"] == 1
@@ -31,8 +41,16 @@ class TestDays:
     def test_days_without_anybody_in_between(self):
         assert days_of(seen([0, 240], [0, 240]), 2)["days"] == 11
 
+    def test_days_are_those_of_where_people_live(self):
+        found = days_of(seen([23], [23], origin=0), 2, "Africa/Lagos")
+        assert (found["start"], found["days"]) == ("1970-01-02", 1)
+
+    def test_days_with_few_people_are_not_counted_as_shown(self):
+        found = days_of(seen([0, 24, 240], [0, 241]), 2)
+        assert (found["days"], found["days_shown"]) == (11, 2)
+
     def test_nobody(self):
-        assert days_of(seen([0]), 2) == {"start": None, "end": None, "days": None}
+        assert set(days_of(seen([0]), 2).values()) == {None}
         assert days_of(seen(), 1)["days"] is None
 
     def test_on_the_clock_of_the_data(self):

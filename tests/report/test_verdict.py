@@ -44,8 +44,8 @@ class TestAnswer:
 
     def test_says_the_k_that_was_verified_and_not_the_smallest_crowd(self):
         assert judge(numbers(5, 3)).headline == (
-            "This release may be shared with a named recipient under a contract: everybody in it is in "
-            "a crowd of 3 or more."
+            "This release may be shared with a named recipient under a contract: everybody in it "
+            "is in a crowd of 3 or more."
         )
 
     def test_a_k_that_means_something_else_is_no_crowd(self):

@@ -270,7 +270,11 @@ class _Steps:
         with progress("Evaluating", "steps") as update:
             useful = incrowd.utility(pair, tz=tz, threads=threads, progress=update)
             accurate = incrowd.accuracy(pair, threads=threads)
-        found = {"schema": 1, "accuracy": accurate.as_dict(), "utility": useful.as_dict()}
+            told = incrowd.inference(pair, tz=tz, threads=threads)
+        found = {
+            "schema": 1, "accuracy": accurate.as_dict(), "utility": useful.as_dict(),
+            "inference": told.as_dict(),
+        }  # fmt: skip
         self._write(file, json.dumps(found, indent=2, allow_nan=False))
 
     def _reported(self, gaps: "pl.DataFrame | None") -> str:
