@@ -7,7 +7,7 @@ measure   describe, k_gap, dispersion, features, uniqueness, traces, points_of_i
 attack    risk, deanonymize; ATTACKS, Attack
 predict   predict.learn, predict.estimate and the rest of the module: risk without simulation
 protect   glove; MECHANISMS: Glove, Filter, Cloak, Generalise, GeoI; Mechanism
-evaluate  publish, verify; of_release, of_files, BeforeAfter; accuracy, utility, inference,
+evaluate  publish, verify, sign; of_release, of_files, BeforeAfter; accuracy, utility, inference,
           anonymizability, study; plot_trade_off
 report    report.make: the page that a privacy officer reads and signs
 errors    errors.IncrowdError and what is below it
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from incrowd.evaluate import Anonymizability as Anonymizability
     from incrowd.evaluate import BeforeAfter as BeforeAfter
     from incrowd.evaluate import Check as Check
+    from incrowd.evaluate import Decision as Decision
     from incrowd.evaluate import Inference as Inference
     from incrowd.evaluate import Publication as Publication
     from incrowd.evaluate import Study as Study
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from incrowd.evaluate import of_release as of_release
     from incrowd.evaluate import plot_trade_off as plot_trade_off
     from incrowd.evaluate import publish as publish
+    from incrowd.evaluate import sign as sign
     from incrowd.evaluate import study as study
     from incrowd.evaluate import utility as utility
     from incrowd.evaluate import verify as verify
@@ -138,6 +140,7 @@ __all__, __getattr__, __dir__ = lazy(
             "Anonymizability",
             "BeforeAfter",
             "Check",
+            "Decision",
             "Inference",
             "Publication",
             "Study",
@@ -150,6 +153,7 @@ __all__, __getattr__, __dir__ = lazy(
             "of_release",
             "plot_trade_off",
             "publish",
+            "sign",
             "study",
             "utility",
             "verify",

@@ -26,6 +26,8 @@ _ROWS = 20_000
 """Rows of each file that are looked at."""
 _FILES = 12
 """Files that are looked at, from the first to the last."""
+_LARGE = 2 << 30
+"""Of larger files the first rows are looked at, in bytes."""
 _SHOWN = 3
 _POSITIONS = (("lat", "lon"), ("x", "y"), ("geometry",))
 _TABLES = (".csv", ".tsv", ".txt", ".parquet", ".csv.gz")
@@ -171,7 +173,7 @@ def look_at(data: str, antennas: Path | None = None) -> Look:
                 continue
             column = f"trim(CAST({quoted(columns['time'])} AS VARCHAR))"
             rows = connection.execute(
-                f"SELECT DISTINCT t FROM (SELECT {column} AS t FROM {source.peek} LIMIT {_ROWS}) "
+                f"SELECT DISTINCT t FROM (SELECT {column} AS t FROM {source.peek}{_some(file)}) "
                 "WHERE t <> '' ORDER BY t"
             ).fetchall()
             times += [row[0] for row in rows]
@@ -188,6 +190,17 @@ def look_at(data: str, antennas: Path | None = None) -> Look:
         positions=has_position,
         antennas=table,
     )
+
+
+def _some(file: Path) -> str:
+    """Return how rows are chosen to be looked at: from all of a file, unless it is very large.
+
+    Files are often sorted by time; their first rows are of one day, and do not tell days from
+    months.
+    """
+    if file.stat().st_size > _LARGE:
+        return f" LIMIT {_ROWS}"
+    return f" USING SAMPLE reservoir({_ROWS} ROWS) REPEATABLE (1)"
 
 
 def _usual_shape(times: list[str]) -> list[str]:
@@ -339,7 +352,12 @@ k = {k}                      # people who must share each record
 # max_minutes = 360        # leave out what would become longer than this
 
 [report]   # incrowd report --help
+purpose = "contract"       # internal, contract or open: sets the thresholds of the report
 # title = "Calls of March"
+
+[thresholds]   # your own, by light: the last value that is green, and the last that is amber
+# smallest_crowd = [5, 3]
+# left_out = [0.05, 0.2]
 
 [output]   # incrowd run --help
 folder = "out"             # each run gets a folder of its own in it, named after its month

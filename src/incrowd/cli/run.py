@@ -17,6 +17,7 @@ import hashlib
 import json
 import os
 import secrets
+import shlex
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -423,5 +424,7 @@ def _finish(final: Path, *, as_json: bool, again: bool = False) -> None:
         print(f"\nThe release is in {final / RELEASE}; share nothing else.")
         print(f"The report is in {final / REPORT}: open it in a browser.")
         print(f"{final / PRIVATE} names people: it stays with the owner of the data.")
+        words = ["sign", str(final), "--decision", "WORD", "--signer", "NAME"]
+        print(f"When you have decided:  {shlex.join([anonymize.itself(), *words])}")
     if found["status"] or again:
         raise typer.Exit(found["status"])

@@ -4,6 +4,7 @@
 
     release ──> publish ──> files ──> verify (shares no code with protect and measure)
     original, release ──> BeforeAfter ──> accuracy, utility, inference
+    release, report ──> sign ──> decision.json
 """
 
 from typing import TYPE_CHECKING
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from incrowd.evaluate._comparison import compared_datasets as compared_datasets
     from incrowd.evaluate._comparison import of_files as of_files
     from incrowd.evaluate._comparison import of_release as of_release
+    from incrowd.evaluate._decision import Decision as Decision
+    from incrowd.evaluate._decision import check_decision as check_decision
+    from incrowd.evaluate._decision import sign as sign
     from incrowd.evaluate._plots import plot_trade_off as plot_trade_off
     from incrowd.evaluate._publish import Publication as Publication
     from incrowd.evaluate._publish import publish as publish
@@ -51,6 +55,7 @@ __all__, __getattr__, __dir__ = lazy(
             "of_files",
             "of_release",
         ],
+        "_decision": ["Decision", "check_decision", "sign"],
         "_plots": ["plot_trade_off"],
         "_publish": ["Publication", "publish"],
         "_utility.accuracy": ["Accuracy", "accuracy", "accuracy_table"],

@@ -187,6 +187,19 @@ def sign(
     ArgumentError
         If something is missing, the report is of another release, or it advises against what was
         decided and no reason is given.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import incrowd
+    >>> city = incrowd.synthesize("city", users=12, seed=7)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     release, page = f"{folder}/release", f"{folder}/report.html"
+    ...     _ = incrowd.publish(incrowd.glove(city, k=3), release, original=city, draws=50)
+    ...     _ = incrowd.report.make(release, targets=5).save(page)
+    ...     made = incrowd.sign(release, decision="refuse", name="A. Diop", report=page)
+    >>> made.decision, made.verdict
+    ('refuse', 'conditions')
     """
     folder = Path(path)
     files = dict(read_release(folder).manifest.files) | {MANIFEST: seal(folder / MANIFEST)}
@@ -272,6 +285,19 @@ def check_decision(
     report
         The report; beside the decision, under the name that it had, unless given. If it is not
         there, that is said and does not fail.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import incrowd
+    >>> city = incrowd.synthesize("city", users=12, seed=7)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     release, page = f"{folder}/release", f"{folder}/report.html"
+    ...     _ = incrowd.publish(incrowd.glove(city, k=3), release, original=city, draws=50)
+    ...     _ = incrowd.report.make(release, targets=5).save(page)
+    ...     _ = incrowd.sign(release, decision="refuse", name="A. Diop", report=page)
+    ...     incrowd.evaluate.check_decision(release, f"{folder}/release-decision.json").says
+    'It was decided by A. Diop not to share this release.'
     """
     file, folder = Path(path), Path(release)
     found = read_decision(file)

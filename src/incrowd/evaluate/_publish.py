@@ -37,6 +37,7 @@ from incrowd.data._original import reading_as_given
 from incrowd.data._release import write_record, write_release
 from incrowd.errors import (
     ArgumentError,
+    DataWarning,
     LossError,
     OutputError,
     PrivacyWarning,
@@ -57,6 +58,10 @@ __all__ = [
     "publish",
     "refuse_places",
 ]
+
+
+MUCH = 0.2
+"""Where a larger share of the people or samples is lost, it is told."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -172,7 +177,7 @@ def publish(
         raise ArgumentError(
             f"{release.method} left nothing to publish ({asked}); no release was written"
         )
-    _refuse_losses(release, original, max_lost)
+    _check_losses(release, original, max_lost)
     trajectories, assignment = release.trajectories, release.assignment
     if int(trajectories.crowd.min()) == 1:
         trajectories, assignment = _merge_identical(trajectories, assignment)
@@ -326,26 +331,34 @@ def _beside(path: Path, why: str) -> Path:
     return path.with_name(f".{path.name}.{why}-{secrets.token_hex(4)}")
 
 
-def _refuse_losses(
+def _check_losses(
     release: "ProtectionResult", original: "Trajectories", max_lost: float | None
 ) -> None:
-    """Refuse a release that has lost a larger share of the people or samples than allowed."""
-    if max_lost is None:
-        return
-    if not 0 <= max_lost <= 1:
+    """Refuse a release that has lost more than allowed; warn of one that has lost much."""
+    if max_lost is not None and not 0 <= max_lost <= 1:
         raise ArgumentError(f"max_lost must be a share from 0 to 1, not {max_lost!r}")
     losses = dict(release.losses)
-    samples = int(losses["samples_dropped"]) + int(losses["samples_suppressed"])
+    samples = sum(int(losses.get(name, 0)) for name in ("samples_dropped", "samples_suppressed"))
     people = len(original) - int(release.trajectories.crowd.sum())
+    much: list[str] = []
     for what, lost, all_of_them in (
         ("people", people, len(original)),
         ("samples", samples, original.samples),
     ):
-        if lost > max_lost * all_of_them:
+        said = f"{lost:,} of {all_of_them:,} {what} ({lost / max(all_of_them, 1):.1%})"
+        if max_lost is not None and lost > max_lost * all_of_them:
             raise LossError(
-                f"{lost:,} of {all_of_them:,} {what} ({lost / all_of_them:.1%}) are lost, more "
-                f"than the {max_lost:.1%} allowed; nothing was published"
+                f"{said} are lost, more than the {max_lost:.1%} allowed; nothing was published"
             )
+        if lost > MUCH * all_of_them:
+            much.append(said)
+    if much:
+        warnings.warn(
+            f"little is left: {' and '.join(much)} are not in the release; what is left may not "
+            "stand for everybody (publish nothing in such a case with max_lost, --fail-above)",
+            DataWarning,
+            stacklevel=3,
+        )
 
 
 def _who(assignment: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:

@@ -35,8 +35,9 @@ SETTINGS = {
     "crowds": "who is together: as merged (greedy), or exchanged from there on (refined)",
     "refine_rounds": "rounds of exchanges, at most",
     "reshape": "samples that overlap in time",
-    "max_space": "suppression begins at this width, in cells",
-    "max_time": "suppression begins at this length, in slots",
+    "max_space": "samples are left out that would be wider than",
+    "max_time": "samples are left out that would be longer than",
+    "stretch": "what counts as all that can be lost: cells and slots; weights of space and time",
     "suppress": "what is suppressed: larger boxes, or samples that were stretched more",
     "suppress_price": "price of deleting a sample (1: what a kept one loses at most)",
     "suppress_at_most": "share of samples that may be deleted",
@@ -259,11 +260,16 @@ def _done(numbers: Numbers) -> list[str]:
 
 
 def _settings(about: Method) -> Rows:
-    frame = about.frame
+    frame, known = about.frame, about.in_metres_and_minutes()
+    sizes = {}
+    if "max_metres" in known:
+        sizes["max_space"] = length(known["max_metres"])
+    if "max_minutes" in known:
+        sizes["max_time"] = duration(known["max_minutes"])
     return [
         ("method", str(about.method)),
         *(
-            (SETTINGS.get(name, name), _plain(value))
+            (SETTINGS.get(name, name), sizes.get(name) or _plain(value))
             for name, value in about.settings.items()
             if value is not None
         ),

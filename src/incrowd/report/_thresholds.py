@@ -270,6 +270,15 @@ def _seen_says(numbers: Numbers, _level: str) -> str:
     )
 
 
+def _somebody_says(numbers: Numbers, _level: str) -> str:
+    if _seen_by_somebody(numbers) == 1:
+        return "Somebody of a crowd was seen in the place and time of each of its samples."
+    return (
+        "The share of published samples in whose place and time somebody of the crowd was seen. "
+        "In the others nobody was: cutting in time has fabricated them."
+    )
+
+
 def _within_2_km(numbers: Numbers) -> float | None:
     return numbers.accuracy.within_2_km if numbers.accuracy else None
 
@@ -400,10 +409,7 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
         source=OURS,
         measures="published samples in whose place and time anybody of the crowd was seen",
         value=_seen_by_somebody,
-        says=_always(
-            "The share of published samples in whose place and time somebody of the crowd was "
-            "seen. In the others nobody was: they are fabricated by cutting in time."
-        ),
+        says=_somebody_says,
         if_missing=None,
     ),
     Threshold(

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from incrowd._format import several
+
 __all__ = [
     "EXAMPLES",
     "TOP_CELLS",
@@ -32,7 +34,8 @@ def unknown_cells_lines(cells: Mapping[str, int]) -> list[str]:
     if not cells:
         return []
     rows = sum(cells.values())
-    lines = [f"{len(cells):,} cells are not in the table of cells ({rows:,} rows):"]
+    many = f"{several(len(cells), 'cell')} {'is' if len(cells) == 1 else 'are'}"
+    lines = [f"{many} not in the table of cells ({several(rows, 'row')}):"]
     lines += [f"  {name}: {count:,}" for name, count in itertools.islice(cells.items(), TOP_CELLS)]
     more = len(cells) - TOP_CELLS
     return lines + ([f"  and {more:,} more"] if more > 0 else [])

@@ -56,11 +56,11 @@ def _gap(gap: KGap | None) -> Chart | None:
     hidden = gap.hidden_already
     already = f"{percent(hidden)} of people were" if hidden else "nobody was"
     says = (
-        f"Hiding the median person of the original among {gap.k} costs {gap.spread['median']:.3f}; "
-        f"{already} hidden already."
+        f"Half of the people in the original have a k-gap for {gap.k} of "
+        f"{gap.spread['median']:.3f} or less; {already} hidden already."
     )
     return one(
-        "k-gap", "exposure", "How much has to be lost to hide each person", says, finish(line),
+        "k-gap", "exposure", "How hard people are to hide", says, finish(line),
         ("k-gap", "people with at most this k-gap"),
         tuple((f"{at:.3f}", percent(share)) for at, share in gap.curve[::5]),
     )  # fmt: skip
