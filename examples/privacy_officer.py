@@ -52,7 +52,7 @@ def main() -> int:
 
     # The page that she reads and signs; the same on a terminal.
     report = incrowd.report.make(release, original=data, record=record, tz=asked.tz)
-    page = report.add()
+    page = report.save(release.with_name(f"{release.name}-report.html"), overwrite=True)
     print("\n".join(report.lines()))
     print(f"\nTo read and sign:     {page}")
     print(f"To share:             {release}")
