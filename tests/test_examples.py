@@ -51,7 +51,7 @@ def test_privacy_officer(tmp_path, users):
     assert "single out" in done.stdout
     assert "k-anonymity" in done.stdout
     release = tmp_path / "decision" / "release"
-    assert (release / "report.html").exists()
+    assert (tmp_path / "decision" / "release-report.html").exists()
     assert incrowd.verify(release, k=3).ok
     assert (tmp_path / "decision" / "who-became-whom.parquet").exists()
 

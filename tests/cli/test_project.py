@@ -208,6 +208,39 @@ class TestRun:
         assert json.loads(out)["options"]["k"] == 3
         assert {path.name for path in (ready / "out").iterdir()} == {"2012-03"}
 
+    def test_takes_the_purpose_and_thresholds_and_is_signed(self, ready, incrowd):
+        text = (ready / "incrowd.toml").read_text()
+        text = text.replace('purpose = "contract"', 'purpose = "internal"')
+        text = text.replace("# left_out = [0.05, 0.2]", "left_out = [0.5, 0.6]")
+        (ready / "incrowd.toml").write_text(text)
+        status, _, _ = incrowd("run", "--attack-sample", "5", "--name", "first")
+        assert status == 0  # pairs will do within the organisation
+        page = (ready / "out" / "first" / "report.html").read_text()
+        assert "set for this report; for the purpose internal" in page
+        words = ("--decision", "share", "--signer", "A. Diop")
+        status, out, _ = incrowd("sign", "out/first", *words)
+        assert status == 0
+        assert "The decision is in out/first/decision.json." in out
+        status, out, _ = incrowd("verify")
+        assert status == 0
+        assert "Decided by A. Diop" in out
+        again = ("run", "--attack-sample", "5", "--name", "first", "--k", "3", "--overwrite")
+        status, _, err = incrowd(*again)
+        assert status == 2
+        assert "holds a decision" in err
+        (ready / "out" / "first" / "report.html").write_text("another")
+        status, out, _ = incrowd("verify", "--json")
+        assert status == 1
+        assert json.loads(out)["checks"][-1]["says"] == "The report is not the one that was read."
+
+    def test_a_threshold_that_is_no_light_is_said(self, ready, incrowd):
+        text = (ready / "incrowd.toml").read_text()
+        (ready / "incrowd.toml").write_text(text.replace("# left_out", "lost"))
+        status, _, err = incrowd("run", "--attack-sample", "5")
+        assert status == 2
+        assert "there is no light 'lost'" in err
+        assert not (ready / "out" / "2012-03").exists()
+
     def test_goes_on_after_an_interruption(self, ready, incrowd, monkeypatch):
         def stop(*_, **__):
             raise KeyboardInterrupt

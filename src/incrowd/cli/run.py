@@ -48,6 +48,7 @@ __all__ = [
 
 RELEASE, PRIVATE, RECORD, GAPS = "release", "private", "who.parquet", "k_gaps.parquet"
 REPORT, EVALUATION, READING, RUN = "report.html", "evaluation.json", "reading.json", "run.json"
+DECISION = "decision.json"
 STATE, JOURNAL = "state.json", "glove.checkpoint"
 _OWNER_ONLY = 0o700
 
@@ -154,6 +155,7 @@ def run(
         "tz": tz, "title": title, "targets": targets, "seed": seed, "format": form.value,
         "purpose": purpose, "thresholds": own_thresholds(context),
     }  # fmt: skip
+    _refuse_reporting(reporting)
     wanted = _Wanted(source, method, settings, reporting)
     folder.mkdir(parents=True, exist_ok=True)
     say("Hashing the input ...")
@@ -325,6 +327,17 @@ def period_of(data: "Trajectories", tz: str) -> str:
     return first if first == last else f"{first}_{last}"
 
 
+def _refuse_reporting(reporting: dict[str, Any]) -> None:
+    """Refuse, before the work, what the report could not be made with."""
+    from incrowd.data._select import find_zone
+    from incrowd.report._purposes import checked_thresholds, purpose_of
+
+    purpose_of(reporting["purpose"])
+    checked_thresholds(reporting["thresholds"])
+    if reporting["tz"] is not None:
+        find_zone(reporting["tz"])
+
+
 def _options_in_use(context: typer.Context) -> dict[str, Any]:
     """Return every option that was given, by the command line or by the project file."""
     found = {}
@@ -355,6 +368,11 @@ def _refuse(final: Path, data: str, *, overwrite: bool) -> None:
         return
     if not (final / RUN).is_file():
         raise OutputError(f"{final} is no result of incrowd run and is not replaced; use --name")
+    if (final / DECISION).exists():
+        raise OutputError(
+            f"{final} holds a decision ({DECISION}) and is not replaced, for a decision is about "
+            "the files that it names; give this run another --name, or move the folder"
+        )
     if not overwrite:
         raise OutputError(
             f"{final} holds the results of other data or settings; replace them with --overwrite, "
