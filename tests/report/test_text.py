@@ -120,7 +120,7 @@ class TestSettings:
 
     def test_values_are_written_for_people(self):
         said = self.said(settings={"stretch": {"max_space": 200, "odd": [1, None]}, "r": 0.50})
-        assert said["stretch"] == "max_space 200, odd 1, none"
+        assert "max_space 200, odd 1, none" in said.values()
         assert said["r"] == "0.5"
 
     def test_another_method_promises_no_crowd(self):

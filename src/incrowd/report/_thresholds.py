@@ -108,7 +108,7 @@ class Threshold:
     def shown(self, value: float) -> str:
         """Return what was found as text, with the digits that it takes to be on its side.
 
-        39.7% is not shown as 40% where amber begins at 40%, nor nearly all as 100%.
+        39.7% is not shown as 40% where amber begins at 40%, nor nearly all as 100% or little as 0%.
         """
         if self.unit == "people":
             return f"{value:,}"
@@ -118,7 +118,7 @@ class Threshold:
             return part_left_out(value)
         digits = 0 if self.direction == "at least" else 1
         while self.level(rounded := round(value, digits + 2)) != self.level(value) or (
-            rounded == 1 != value
+            rounded in (0, 1) and rounded != value
         ):
             digits += 1
         return percent(value, digits)

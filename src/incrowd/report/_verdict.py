@@ -6,7 +6,7 @@ stand on the page under each of them, come from the registry in `_thresholds`.
 
 from collections.abc import Mapping, Sequence
 
-from incrowd._format import percent
+from incrowd._format import percent, rounded_percent
 from incrowd.report._disclosure import LEAST
 from incrowd.report._numbers import Exposure, Light, Numbers, Question, Verdict
 from incrowd.report._purposes import Purpose, purpose_of, thresholds_for
@@ -158,7 +158,9 @@ def _loss(numbers: Numbers) -> str:
     parts: list[str] = []
     precise, dropped = numbers.accuracy, numbers.sizes.dropped_share
     if precise is not None:
-        near, soon = percent(precise.within_2_km, 0), percent(precise.within_2_hours, 0)
+        near, soon = (
+            rounded_percent(share) for share in (precise.within_2_km, precise.within_2_hours)
+        )
         parts.append(
             f"{near} of the original samples lie in a published one of up to 2 km, {soon} in one "
             "of up to 2 hours"
@@ -193,7 +195,7 @@ def _three(numbers: Numbers) -> tuple[Mapping[str, str], ...]:
         {"value": "?", "what": "what is left cannot be said"}
         if numbers.accuracy is None
         else {
-            "value": percent(numbers.accuracy.within_both, 0),
+            "value": rounded_percent(numbers.accuracy.within_both),
             "what": "of samples are still precise to 2 km and 2 hours"
             if numbers.accuracy.of_samples
             else "of published samples are precise to 2 km and 2 hours",
