@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli._console import progress, say
+from incrowd.cli._console import say
 from incrowd.cli._options import Source
 from incrowd.errors import ArgumentError, ColumnError, InputError
 
@@ -146,7 +146,7 @@ def _read(
                 "--bbox"
             )
         reading = {name: value for name, value in source.reading.items() if name != "sensor"}
-        with progress("Reading", "rows") as update:
+        with source.reading_rows() as update:
             how: dict[str, Any] = {"minutes": minutes, **poi, "progress": update, **reading}
             if not names:
                 return traces({"data": source.path}, pois=(), **how)

@@ -6,7 +6,8 @@ import pytest
 
 import incrowd
 from data.io.tables import table
-from incrowd.data._io.sources import exact_lines, open_bytes, sniff, verify_compression
+from incrowd.data._io.lines import exact_lines
+from incrowd.data._io.sources import open_bytes, sniff, verify_compression
 from incrowd.errors import (
     ArgumentError,
     ColumnError,
