@@ -123,6 +123,15 @@ class TestExactLines:
         assert [e.line for e in shown] == [140_002 if plain else 140_008]
         assert data.reading.rows == 210_001 + 2 * (not plain)
 
+    @pytest.mark.parametrize("behind", [7, 30])
+    def test_a_malformed_line_behind_a_buffer_loses_nothing(self, tmp_path, behind):
+        header, bad, good = '"user",time,lat,lon\n', "too,few\n", ROW * 4
+        rows, rest = divmod(8_000_000 + behind - len(header) - len(bad), len(ROW))
+        text = header + "x" * rest + ROW * rows + bad + good
+        data = incrowd.read(file(tmp_path, text), rejects=tmp_path / "bad.out")
+        assert data.reading.rows == rows + 5
+        assert f",{rows + 2},too few fields," in (tmp_path / "bad.out").read_text()
+
     def test_stops_at_the_last_one_wanted(self, tmp_path):
         table = sniff(file(tmp_path, "user,time\n" + "1,2\n" * 5), None, None)
         assert exact_lines(table, {0, 3}, {1}, set()) == ({0: 2, 3: 5}, {1: 1})
