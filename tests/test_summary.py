@@ -39,6 +39,7 @@ def results(tmp_path_factory):
         "Uniqueness": incrowd.uniqueness(city, [1, 2]),
         "Recognition": incrowd.deanonymize(city, matches=True),
         "Description": incrowd.describe(city),
+        "VisitsDescription": incrowd.describe(seen),
         "PointsOfInterest": incrowd.points_of_interest(city),
         "Anonymizability": incrowd.anonymizability(city, [2], []),
         "Publication": published,
@@ -52,8 +53,9 @@ def results(tmp_path_factory):
 
 NAMES = [
     "Trajectories", "Trajectory", "Visits", "PersonVisits", "Release", "Protected", "BeforeAfter",
-    "Accuracy", "Utility", "Uniqueness", "Recognition", "Description", "PointsOfInterest",
-    "Anonymizability", "Publication", "Verification", "Report", "Training", "Scores", "Model",
+    "Accuracy", "Utility", "Uniqueness", "Recognition", "Description", "VisitsDescription",
+    "PointsOfInterest", "Anonymizability", "Publication", "Verification", "Report", "Training",
+    "Scores", "Model",
 ]  # fmt: skip
 SHORT = ("Trajectory", "PersonVisits", "Training", "Scores")
 """One line says it all, in notebooks too."""

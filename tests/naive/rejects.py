@@ -4,7 +4,7 @@ import csv
 import datetime as dt
 import io
 
-WINDOW = (dt.datetime(1970, 1, 1), dt.datetime(2100, 1, 1))  # noqa: DTZ001  all of it is UTC
+WINDOW = (dt.datetime(1970, 1, 1), dt.datetime(2100, 1, 1))
 
 
 def naive_rejects(content, cells=None, area=None):
@@ -73,6 +73,6 @@ def _position(row):
         return "position is not a number"
     if not all(abs(one) < float("inf") for one in (x, y)):
         return "position is not finite"
-    if abs(y) > 90 or abs(x) > 180:  # noqa: PLR2004
+    if abs(y) > 90 or abs(x) > 180:
         return "impossible position"
     return "position is exactly 0, 0" if x == y == 0 else None

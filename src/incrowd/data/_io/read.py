@@ -244,6 +244,7 @@ def read_visits(
     -------
     Visits
         People in the order in which they first appear; times count slots from the first midnight.
+        Its `reading` says what was rejected.
 
     Raises
     ------

@@ -289,6 +289,8 @@ class Reader:
             offsets,
             people=self._checker.users.names(),
             places=self._checker.places.names(),
+            frame=grid,
+            reading=self._report(rows),
         )
 
     def _check(self) -> None:
@@ -355,7 +357,21 @@ class Reader:
             places = checker.places.names()
             if places.dtype.is_integer() and _fits(places):
                 place, places = places.to_numpy().astype(np.int32)[place], None
-        reading = Reading(
+        x, y, t = rows.x, rows.y, rows.t
+        return Trajectories(
+            (x, x + 1, y, y + 1, t, t + 1),
+            offsets,
+            frame,
+            people=checker.users.names(),
+            place=place,
+            places=places,
+            reading=self._report(rows),
+        )
+
+    def _report(self, rows: SortedSamples) -> Reading:
+        """Return what happened to all rows."""
+        checker = self._checker
+        return Reading(
             files=tuple(self._files),
             columns=self._columns,
             rows=checker.rows,
@@ -369,16 +385,6 @@ class Reader:
             zone=self._options.tz or "UTC",
             spilled=self._staging.spilled,
             unknown_cells=dict(checker.unknown_cells.most_common()),
-        )
-        x, y, t = rows.x, rows.y, rows.t
-        return Trajectories(
-            (x, x + 1, y, y + 1, t, t + 1),
-            offsets,
-            frame,
-            people=checker.users.names(),
-            place=place,
-            places=places,
-            reading=reading,
         )
 
 
