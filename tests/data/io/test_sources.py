@@ -123,12 +123,15 @@ class TestExactLines:
         assert [e.line for e in shown] == [140_002 if plain else 140_008]
         assert data.reading.rows == 210_001 + 2 * (not plain)
 
-    @pytest.mark.parametrize("behind", [7, 30])
-    def test_a_malformed_line_behind_a_buffer_loses_nothing(self, tmp_path, behind):
+    @pytest.mark.parametrize("packed", [False, True])
+    @pytest.mark.parametrize("odd", ["", "\n"])
+    def test_a_malformed_line_behind_a_buffer_loses_nothing(self, tmp_path, packed, odd):
         header, bad, good = '"user",time,lat,lon\n', "too,few\n", ROW * 4
-        rows, rest = divmod(8_000_000 + behind - len(header) - len(bad), len(ROW))
-        text = header + "x" * rest + ROW * rows + bad + good
-        data = incrowd.read(file(tmp_path, text), rejects=tmp_path / "bad.out")
+        rows, rest = divmod(8_000_030 - len(header) - len(bad), len(ROW))
+        text = (header + "x" * rest + ROW * rows + bad + odd + good).encode()
+        name = "x.csv.gz" if packed else "x.csv"
+        path = file(tmp_path, gzip.compress(text, 1) if packed else text, name)
+        data = incrowd.read(path, rejects=tmp_path / "bad.out")
         assert data.reading.rows == rows + 5
         assert f",{rows + 2},too few fields," in (tmp_path / "bad.out").read_text()
 

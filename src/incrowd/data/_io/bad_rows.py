@@ -12,22 +12,24 @@ all of them, if a file is wanted for them: `incrowd.data._io.rejects_file`.
 """
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 from incrowd.data._io.batches import RowChecker
-from incrowd.data._io.lines import exact_lines, line_after
+from incrowd.data._io.lines import count_lines, exact_lines, line_after
 from incrowd.data._io.reading_report import Example, Rejects, unknown_cells_lines
-from incrowd.data._io.sources import Source
-from incrowd.data._io.sql import REASONS
+from incrowd.data._io.sources import Source, compression_of
+from incrowd.data._io.sql import REASONS, quoted
 from incrowd.data._io.time_formats import time_format_hint
 from incrowd.errors import RowError, UnreadableError
 
 __all__ = [
     "count_malformed",
     "find_lines",
+    "forget_malformed",
+    "is_cut_short",
     "refuse_if_too_many",
     "take_lines",
 ]
@@ -35,6 +37,8 @@ __all__ = [
 
 _EXACT_UP_TO = 200_000
 """Up to this row, lines are looked up in the file itself; that is quick."""
+_SCANNED_AT_ONCE = 8_000_000
+"""Bytes of a file that DuckDB scans as one piece."""
 _MANY = 10_000
 """Records that are fetched at a time."""
 _MALFORMED = {
@@ -81,9 +85,54 @@ def count_malformed(connection: Any, source: Source, checker: RowChecker) -> Seq
         if checker.aside is not None:
             checker.aside.put_malformed(record, reason, shown)
     checker.rows += len(records)
+    forget_malformed(connection)
+    return records
+
+
+def forget_malformed(connection: Any) -> None:
+    """Forget the records that the scanner could not parse."""
     connection.execute("DELETE FROM malformed")
     connection.execute("DELETE FROM malformed_scan")
-    return records
+
+
+def is_cut_short(
+    connection: Any, source: Source, columns: Iterable[str], rows: int, done: int
+) -> bool:
+    """Return whether the scanner has lost the end of a text file.
+
+    DuckDB 2.0 scans a file in pieces of 8 MB. If the first record of a piece is one that it cannot
+    parse, and is asked to note, it ends there, without an error or a note. It does not where it
+    only leaves such records out, so that counting tells; for most files, their lines are enough.
+
+    Parameters
+    ----------
+    connection
+        A DuckDB connection.
+    source
+        The file, scanned to its end.
+    columns
+        The columns that were used.
+    rows
+        The number of rows that the scan gave.
+    done
+        The number of rows that were read before, by the fast path.
+    """
+    path, text = source.path, source.text
+    if path is None or text is None:
+        return False
+    if compression_of(path) == "none" and path.stat().st_size <= _SCANNED_AT_ONCE:
+        return False
+    found = connection.execute(
+        "SELECT error_type::VARCHAR, count(DISTINCT line) FROM malformed GROUP BY 1"
+    ).fetchall()
+    if not {kind for kind, _ in found} <= set(_MALFORMED):
+        return False  # the file cannot be read anyway
+    if count_lines(path) <= text.skip + done + rows + sum(number for _, number in found):
+        return False
+    # Of columns that are not asked for, nothing is checked.
+    used = ", ".join(f"count({quoted(name)})" for name in columns)
+    every = connection.execute(f"SELECT count(*), {used} FROM {source.peek}").fetchall()
+    return bool(every[0][0] > rows)
 
 
 def find_lines(rejects: Rejects, source: Source, malformed: Sequence[int]) -> None:

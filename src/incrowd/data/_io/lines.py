@@ -16,6 +16,7 @@ from pathlib import Path
 from incrowd.data._io.sources import PIECE, TextTable, open_bytes
 
 __all__ = [
+    "count_lines",
     "exact_lines",
     "is_record_a_line",
     "line_after",
@@ -114,6 +115,17 @@ def line_after(line: int, malformed: Sequence[int]) -> int:
     # The malformed record j, from 0, is before it if it is at most `line` and the j before it.
     before = range(len(malformed))
     return line + bisect.bisect_right(before, line, key=lambda j: malformed[j] - j)
+
+
+def count_lines(path: Path) -> int:
+    """Return the number of lines of a text file; a carriage return alone ends none."""
+    lines, last = 0, b"\n"
+    # Damage is told by what reads the rows.
+    with contextlib.suppress(EOFError, OSError, zlib.error), open_bytes(path) as stream:
+        while piece := stream.read(PIECE):
+            lines += piece.count(b"\n")
+            last = piece[-1:]
+    return lines + (last != b"\n")
 
 
 def is_record_a_line(path: Path) -> bool:

@@ -25,6 +25,8 @@ from incrowd.data._frame import Frame
 from incrowd.data._io.bad_rows import (
     count_malformed,
     find_lines,
+    forget_malformed,
+    is_cut_short,
     refuse_if_too_many,
     take_lines,
 )
@@ -196,17 +198,36 @@ class Reader:
             if done is None:
                 return
             source = text_source(source.path, source.text, done=done)
-        query = row_query(
-            source.relation,
-            columns,
-            source.kinds,
-            epoch=epoch,
-            time_format=options.time_format,
-            decimal=options.decimal,
-            sensor=options.sensor,
-            place_needed=self._checker.cells is not None or options.by_place,
-        )
-        yield from self._connection.sql(query).to_arrow_reader(_BATCH)
+        else:
+            done = 0
+
+        def scanned(relation: str) -> Any:
+            query = row_query(
+                relation,
+                columns,
+                source.kinds,
+                epoch=epoch,
+                time_format=options.time_format,
+                decimal=options.decimal,
+                sensor=options.sensor,
+                place_needed=self._checker.cells is not None or options.by_place,
+            )
+            return self._connection.sql(query).to_arrow_reader(_BATCH)
+
+        seen = 0
+        with scanned(source.relation) as batches:
+            for batch in batches:
+                seen += batch.num_rows
+                yield batch
+        if is_cut_short(self._connection, source, columns.values(), seen, done):
+            assert source.path is not None and source.text is not None  # noqa: S101, PT018
+            forget_malformed(self._connection)
+            again = text_source(source.path, source.text, done=done, parallel=False)
+            with scanned(again.relation) as batches:
+                for batch in batches:
+                    if batch.num_rows > seen:
+                        yield batch.slice(seen)
+                    seen -= min(seen, batch.num_rows)
 
     def _note_columns(self, columns: dict[str, str], source: Source) -> None:
         """Remember which column has which role; it must be the same roles in all files."""

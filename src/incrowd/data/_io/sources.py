@@ -165,7 +165,7 @@ def open_source(
     return text_source(path, text)
 
 
-def text_source(path: Path, text: TextTable, *, done: int = 0) -> Source:
+def text_source(path: Path, text: TextTable, *, done: int = 0, parallel: bool = True) -> Source:
     """Return a text table as one that DuckDB can scan, without the rows that are done already."""
     # Columns get simple names inside DuckDB, which takes Lat and lat for the same.
     inner = [f"c{i}" for i in range(len(text.names))]
@@ -175,9 +175,8 @@ def text_source(path: Path, text: TextTable, *, done: int = 0) -> Source:
         f"skip = {text.skip + done}, delim = {literal(text.separator)}, quote = '\"', "
         f"escape = '\"', nullstr = '', compression = '{compression_of(path)}'"
     )
-    # In parallel, DuckDB 2.0 loses all that follows a malformed record at the start of a buffer.
     keep = "store_rejects = true, rejects_table = 'malformed', rejects_scan = 'malformed_scan', "
-    keep += "rejects_limit = 0, parallel = false"
+    keep += f"rejects_limit = 0, parallel = {str(parallel).lower()}"
     chosen = ", ".join(
         f"{a} AS {quoted(b)}" for a, b in zip(inner, _column_names(text.names), strict=True)
     )
