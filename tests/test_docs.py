@@ -42,6 +42,12 @@ CALLS = """msisdn;datetime;lat;lng
 0700000001;2012-03-06 18:40;5.3599;-4.0083
 0700000002;yesterday;6.8206;-5.2767
 """
+SCANS = """user,time,bssid
+ann,2012-03-05 07:31,a4:12
+ann,2012-03-05 07:31,a4:13
+bob,2012-03-05 09:02,a4:12
+bob,2012-03-06 18:40,b0:77
+"""
 
 
 def name(path):
@@ -74,6 +80,7 @@ SLOW = () if DEEP else ("docs/tutorial.md",)
 def test_commands_print_what_is_shown(page, tmp_path):
     text = (ROOT / page).read_text(encoding="utf-8")
     (tmp_path / "calls.csv").write_text(CALLS, encoding="utf-8")
+    (tmp_path / "scans.csv").write_text(SCANS, encoding="utf-8")
 
     def replaced(block):
         shown = "".join(

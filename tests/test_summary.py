@@ -40,6 +40,7 @@ def results(tmp_path_factory):
         "Uniqueness": incrowd.uniqueness(city, [1, 2]),
         "Recognition": incrowd.deanonymize(city, matches=True),
         "Description": incrowd.describe(city),
+        "VisitsDescription": incrowd.describe(seen),
         "PointsOfInterest": incrowd.points_of_interest(city),
         "Anonymizability": incrowd.anonymizability(city, [2], []),
         "Publication": published,
@@ -54,6 +55,7 @@ def results(tmp_path_factory):
 NAMES = [
     "Trajectories", "Trajectory", "Visits", "PersonVisits", "Release", "Protected", "BeforeAfter",
     "Accuracy", "Utility", "Inference", "Uniqueness", "Recognition", "Description",
+    "VisitsDescription",
     "PointsOfInterest", "Anonymizability", "Publication", "Verification", "Report", "Training",
     "Scores", "Model",
 ]  # fmt: skip

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from incrowd.measure import Stretch as Stretch
     from incrowd.measure import Trace as Trace
     from incrowd.measure import Uniqueness as Uniqueness
+    from incrowd.measure import VisitsDescription as VisitsDescription
     from incrowd.measure import describe as describe
     from incrowd.measure import dispersion as dispersion
     from incrowd.measure import features as features
@@ -111,6 +112,7 @@ __all__, __getattr__, __dir__ = lazy(
             "Stretch",
             "Trace",
             "Uniqueness",
+            "VisitsDescription",
             "describe",
             "dispersion",
             "features",

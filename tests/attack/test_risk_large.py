@@ -16,7 +16,7 @@ import incrowd
 import naive
 from incrowd.attack._resolve import named
 from incrowd.attack._risk import IndexedVisits, prepare
-from incrowd.data._visits import Vectors
+from incrowd.data._vectors import Vectors
 from incrowd.errors import ArgumentError
 from strategies import random_cases
 

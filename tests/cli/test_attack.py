@@ -195,3 +195,33 @@ class TestWrongUse:
         assert text in err
         assert err.count("\n") == 1
         assert list(twins.parent.iterdir()) == [twins]
+
+
+class TestByName:
+    @pytest.fixture
+    def named(self, twins, tmp_path):
+        """Take the coordinates away."""
+        rows = pl.read_csv(twins).drop("lat", "lon")
+        rows.write_csv(tmp_path / "named.csv")
+        return tmp_path / "named.csv"
+
+    def test_gives_what_positions_give_if_places_lie_apart(self, incrowd, twins, named):
+        for words in (("--k", "1,2"), ("--attack", "visit", "--time-bin", "60")):
+            by_place = incrowd("attack", twins, *words, "--place", "antenna", "--json")
+            by_name = incrowd("attack", named, *words, "--by-name", "--json")
+            assert by_name == by_place
+            assert by_name[0] == 0
+
+    def test_tells_times_and_names(self, incrowd, named):
+        words = ("--by-name", "--attack", "visit", "--most-at-risk", "1", "--k", "1")
+        _, out, _ = incrowd("attack", named, *words)
+        assert "cat: nobody else left (visit, k = 1), knowing A at 2012-03-05 08:31:00 UTC" in out
+
+    def test_takes_targets_and_writes_people(self, incrowd, named, tmp_path):
+        words = ("--by-name", "--targets", "cat", "-o", tmp_path / "risk.csv", "--attack", "visit")
+        assert incrowd("attack", named, *words)[0] == 0
+        assert pl.read_csv(tmp_path / "risk.csv")["user"].unique().to_list() == ["cat"]
+
+    def test_a_part_cannot_be_taken(self, incrowd, named):
+        status, _, err = incrowd("attack", named, "--by-name", "--sample-people", "0.5")
+        assert (status, "--sample-people" in err) == (2, True)

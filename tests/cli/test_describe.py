@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 PARIS = ("--tz", "Europe/Paris", "--max-bad", "0.5")
 
 
@@ -75,3 +77,92 @@ class TestDescribe:
             3600,
             "EPSG:2154",
         )
+
+
+@pytest.fixture
+def scans(tmp_path):
+    """Make a file that names places and has no coordinates."""
+    lines = ["user,time,bssid", "ann,2012-03-05 07:31,A", "ann,2012-03-05 07:31,B",
+             "ann,2012-03-05 07:31,A", "bob,2012-03-06 09:02,A", "bob,noon,A",
+             "bob,2012-03-06 09:02,"]  # fmt: skip
+    (tmp_path / "scans.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path / "scans.csv"
+
+
+class TestDescribeByName:
+    def test_says_what_there_is_and_what_was_rejected(self, incrowd, scans):
+        status, out, err = incrowd("describe", scans, "--by-name", "--max-bad", "0.5")
+        assert (status, err) == (0, "")
+        lines = out.splitlines()
+        assert lines[:5] == [
+            "people                2",
+            "visits                3",
+            "time                  2012-03-05T07:31 to 2012-03-06T09:03 UTC  (1.1 days)",
+            "time step             1 min; a place counts once in each",
+            "places                2, by name",
+        ]
+        assert [line.split()[:5] for line in lines[7:10]] == [
+            ["visits", "per", "person", "1", "1.5"],
+            ["places", "per", "person", "1", "1.5"],
+            ["people", "per", "place", "1", "1.5"],
+        ]
+        assert "rows read             6" in lines
+        assert "duplicates            1 rows that repeat a visit of the same person" in lines
+        assert "rejected              2" in lines
+        assert "      scans.csv:6: time=noon" in lines
+
+    def test_json_has_the_same_for_machines(self, incrowd, scans):
+        words = ("--by-name", "--max-bad", "0.5", "--slot", "3600", "--json")
+        status, out, _ = incrowd("describe", scans, *words)
+        found = json.loads(out)
+        assert (status, found["people"], found["visits"], found["places"]) == (0, 2, 3, 2)
+        assert (found["start"], found["slot_s"]) == ("2012-03-05T07:00:00Z", 3600)
+        assert found["days"] == pytest.approx(27 / 24)
+        assert found["visits_a_person"]["most"] == found["places_a_person"]["most"] == 2
+        assert found["reading"]["rows"] == 6
+        assert set(found["reading"]["rejected"]) == {"time not understood", "no place"}
+
+    def test_a_part_cannot_be_taken(self, incrowd, scans):
+        status, _, err = incrowd("describe", scans, "--by-name", "--from", "2012-03-06")
+        assert (status, "--from or --to cannot be used" in err) == (2, True)
+
+    def test_without_it_the_error_names_it(self, incrowd, scans):
+        status, _, err = incrowd("describe", scans)
+        assert status == 4
+        assert "for describe, attack, uniqueness and deanonymize, --by-name will do" in err
+
+    def test_it_is_not_named_to_whom_has_said_it(self, incrowd, scans):
+        status, _, err = incrowd("describe", scans, "--by-name", "--bbox", "1,2,3,4")
+        assert (status, "no column for the latitude" in err, "--by-name" in err) == (4, True, False)
+
+
+class TestRejects:
+    def test_all_rows_are_in_the_file(self, incrowd, calls, tmp_path):
+        status, _, err = incrowd("describe", calls, *PARIS, "--rejects", tmp_path / "bad.csv")
+        assert (status, err) == (
+            0, f"note: 1 row that cannot be used is in {tmp_path / 'bad.csv'}\n",
+        )  # fmt: skip
+        assert (tmp_path / "bad.csv").read_text() == (
+            f"file,line,reason,value\n{calls},5,time not understood,timestamp=noon\n"
+        )
+
+    def test_also_if_they_are_too_many_and_the_error_says_so(self, incrowd, calls, tmp_path):
+        for _ in range(2):  # a job runs again
+            status, _, err = incrowd("describe", calls, "--rejects", tmp_path / "bad.csv")
+            assert status == 4
+            assert err.endswith(f"\nAll of them are in {tmp_path / 'bad.csv'}\n")
+            assert len((tmp_path / "bad.csv").read_text().splitlines()) == 2
+
+    def test_no_other_file_is_replaced(self, incrowd, calls):
+        before = calls.read_text()
+        status, _, err = incrowd("describe", calls, "--rejects", calls)
+        assert (status, "is no file of rejected rows" in err) == (2, True)
+        assert calls.read_text() == before
+
+    def test_a_project_file_may_name_it(self, incrowd, calls, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "incrowd.toml").write_text(
+            '[data]\npath = "calls.csv"\nmax_bad = 0.5\nrejects = "bad.csv"\n'
+        )
+        assert incrowd("describe")[0] == 0
+        assert len((tmp_path / "bad.csv").read_text().splitlines()) == 2

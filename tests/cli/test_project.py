@@ -198,6 +198,17 @@ class TestRun:
         assert out.startswith("Nothing to do: out/2012-03 ")
         assert file.stat().st_mtime_ns == before
 
+    def test_a_file_for_rejected_rows_changes_nothing_of_it(self, ready, incrowd):
+        words = ("--rejects", ready / "bad.csv")
+        assert incrowd("run", "--attack-sample", "5", *words)[0] == 3
+        header = "file,line,reason,value\n"
+        assert (ready / "bad.csv").read_text() == header
+        _, out, _ = incrowd("run", "--attack-sample", "5")
+        assert out.startswith("Nothing to do: out/2012-03 ")
+        (ready / "bad.csv").unlink()
+        assert incrowd("verify", *words)[0] == 0  # still read as the private record says
+        assert (ready / "bad.csv").read_text() == header
+
     def test_other_settings_do_not_replace_it_unless_told(self, ready, incrowd):
         assert incrowd("run", "--attack-sample", "5")[0] == 3
         status, _, err = incrowd("run", "--attack-sample", "5", "--k", "3")
@@ -247,12 +258,13 @@ class TestRun:
 
         with monkeypatch.context() as patch:
             patch.setattr("incrowd.report._make.make", stop)
-            assert incrowd("run", "--attack-sample", "5")[0] == 130
+            words = ("--attack-sample", "5", "--rejects", ready / "bad.csv")
+            assert incrowd("run", *words)[0] == 130
         out = ready / "out"
         assert {path.name for path in out.iterdir()} == {".2012-03.part"}
         release = out / ".2012-03.part" / "release" / "trajectories.parquet"
         before = release.read_bytes()
-        status, _, err = incrowd("run", "--attack-sample", "5")
+        status, _, err = incrowd("run", *words)
         assert status == 3
         assert "going on with what an interrupted run has finished" in err
         assert (out / "2012-03" / "release" / "trajectories.parquet").read_bytes() == before

@@ -148,6 +148,18 @@ class TestUniqueness:
         assert (status, out) == (4 if "no column for" in says else 2, "")
         assert says in err
 
+    def test_bad_rows_of_all_sensors_are_put_into_one_file(self, incrowd, tmp_path):
+        lines = ["user,time,sensor,place"]
+        for sensor in ("gsm", "wifi"):
+            lines += [f"{who},2012-03-05 07:31,{sensor},{who}" for who in "abc"]
+            lines += [f"a,noon,{sensor},x"]
+        (tmp_path / "x.csv").write_text("\n".join([*lines, "too,few"]) + "\n")
+        words = ("--max-bad", "1", "--points", "1", "--rejects", tmp_path / "bad.csv")
+        status, _, err = incrowd("uniqueness", tmp_path / "x.csv", *words)
+        assert (status, "3 rows that cannot be used are in" in err) == (0, True)
+        found = [line.split(",")[1] for line in (tmp_path / "bad.csv").read_text().splitlines()]
+        assert sorted(found[1:], key=int) == ["5", "9", "10"]
+
     def test_refuses_to_choose_a_part_by_name(self, incrowd, campus):
         status, _, err = incrowd("uniqueness", campus, "--from", "2012-01-01")
         assert status == 2

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 import strategies
-from incrowd import Frame, Trajectories, describe
+from incrowd import Frame, Trajectories, Visits, describe, visits
 from incrowd.data._frame import laea
 from incrowd.errors import InputError
 from incrowd.measure._describe import Spread, radius_of_gyration
@@ -85,3 +85,26 @@ class TestRadiusOfGyration:
 class TestSpread:
     def test_quantiles_are_values_that_occur(self):
         assert Spread.of(np.array([4, 1, 3, 2])) == Spread(2.5, 1, 1, 2, 3, 4)
+
+
+class TestDescribeVisits:
+    @given(strategies.trajectories(min_people=1, longest=1))
+    def test_says_of_visits_what_it_says_of_samples(self, data):
+        of_samples, of_visits = describe(data), describe(visits(data))
+        assert (of_visits.people, of_visits.visits, of_visits.places) == (
+            of_samples.people, of_samples.samples, of_samples.places,
+        )  # fmt: skip
+        for name in ("start", "end", "days", "slot_s", "places_a_person", "people_a_place"):
+            assert getattr(of_visits, name) == getattr(of_samples, name)
+        assert of_visits.visits_a_person == of_samples.samples_a_person
+
+    def test_times_that_say_nothing_are_no_days(self):
+        about = describe(
+            Visits.from_rows({"user": [1, 2], "place": [-(2**62), 2**62], "time": [0, 9]})
+        )
+        assert (about.start, about.end, about.days, about.slot_s) == (None, None, None, None)
+        assert (about.places, about.people_a_place.most) == (2, 1)
+
+    def test_no_visits_are_refused(self):
+        with pytest.raises(InputError, match="no visits"):
+            describe(Visits.from_rows({"user": [1], "place": [1], "time": [1]})[:0])

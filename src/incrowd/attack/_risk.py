@@ -25,7 +25,8 @@ from incrowd.attack._search.proportion import Tolerance, proportion_search
 from incrowd.attack._search.sequence import positions_of, sequence_search
 from incrowd.attack._search.unordered import unordered_search
 from incrowd.data._trajectories import Trajectories
-from incrowd.data._visits import Vectors, Visits, count
+from incrowd.data._vectors import Vectors, count
+from incrowd.data._visits import Visits
 from incrowd.errors import ArgumentError, InputError
 
 if TYPE_CHECKING:

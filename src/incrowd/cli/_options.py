@@ -9,12 +9,13 @@ These options stand in groups whose names begin with `READING`: ``--help`` folds
 ``--help-reading`` shows them.
 """
 
+import contextlib
 import functools
 import glob
 import inspect
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -28,10 +29,12 @@ from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
     from incrowd.data._frame import Frame
+    from incrowd.data._io.rejects_file import RejectsFile
     from incrowd.data._original import OriginalReading
     from incrowd.data._trajectories import Trajectories
 
 __all__ = [
+    "MACHINE",
     "AsJson",
     "DataFile",
     "LocalZone",
@@ -79,6 +82,8 @@ _READ_AS = {
     "sample_seed": ("seed",),
 }
 """Arguments of `read` and `select` that are not named as their options are."""
+MACHINE = ("memory", "threads", "temp_dir", "rejects")
+"""Arguments of `read` that change nothing of what is read."""
 _WIDEST = 2**31 - 1
 """Cells and slots are 32-bit integers: nothing is wider or longer."""
 
@@ -145,9 +150,25 @@ class Source:
         """Read the data and take the part that was asked for."""
         import incrowd
 
-        with progress("Reading", "rows") as update:
+        with self.reading_rows() as update:
             data = incrowd.read(self.path, progress=update, **self.reading)
         return incrowd.select(data, **self.selecting)
+
+    @contextlib.contextmanager
+    def reading_rows(self) -> Iterator[Callable[..., None]]:
+        """Show how far reading is."""
+        with self._telling_rejects(), progress("Reading", "rows") as update:
+            yield update
+
+    @contextlib.contextmanager
+    def _telling_rejects(self) -> Iterator[None]:
+        """Say where the rows are that were put aside."""
+        aside: RejectsFile | None = self.reading["rejects"]
+        before = 0 if aside is None else aside.rows
+        yield
+        if aside is not None and aside.rows > before:
+            rows = "1 row that" if aside.rows == 1 else f"{aside.rows:,} rows that"
+            say(f"note: {rows} cannot be used {'is' if aside.rows == 1 else 'are'} in {aside.path}")
 
     def noted(self, data: "Trajectories") -> "OriginalReading":
         """Return how the data was read, for the private record of a release."""
@@ -169,7 +190,9 @@ class Source:
                 name: getattr(grid, name) if value is None else value
                 for name, value in asked.items()
             }
-        return incrowd.select(incrowd.read(self.path, **self.reading | how), **self.selecting)
+        with self._telling_rejects():
+            data = incrowd.read(self.path, **self.reading | how)
+        return incrowd.select(data, **self.selecting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +204,9 @@ class RecordedSource(Source):
     def read_on(self, grid: "Frame") -> "Trajectories":
         """Read the original on the grid of its release; refuse files that have changed."""
         assert self.known is not None  # noqa: S101  always given
-        machine = {name: self.reading[name] for name in ("memory", "threads", "temp_dir")}
-        return self.known.read_on(grid, **machine)
+        machine = {name: self.reading[name] for name in MACHINE}
+        with self._telling_rejects():
+            return self.known.read_on(grid, **machine)
 
 
 def _source(
@@ -264,6 +288,16 @@ def _source(
     max_bad: Annotated[
         float, _option(_ROWS, "Largest share of rows that may be bad.", show="SHARE")
     ] = 0.05,
+    rejects: Annotated[
+        Path | None,
+        _option(
+            _ROWS,
+            "Put all bad rows into this CSV file (file, line, reason, value), also if they are too "
+            "many; one of an earlier run is replaced.",
+            "--rejects",
+            show="FILE",
+        ),
+    ] = None,
     column_names: Annotated[
         str | None, _option(_ROWS, "Column names of files that have no header.", show="A,B,...")
     ] = None,
@@ -323,6 +357,7 @@ def _source(
         "bbox": None if bbox is None else tuple(_numbers(bbox, 4, "--bbox")),
         "window": None if window is None else tuple(_parts(window, 2, "--window")),
         "names": None if column_names is None else column_names.split(","),
+        "rejects": _rejects_file(rejects),
     }  # fmt: skip
     selecting = {
         "time": None if since is None and until is None else (since, until),
@@ -335,6 +370,15 @@ def _source(
     }
     path, files = by_sensor([data] if isinstance(data, str) else data)
     return Source(path, reading, selecting, files)
+
+
+def _rejects_file(path: Path | None) -> "RejectsFile | None":
+    """Return the one file for the bad rows of all that a command reads."""
+    if path is None:
+        return None
+    from incrowd.data._io.rejects_file import RejectsFile
+
+    return RejectsFile(path)
 
 
 def reads_data(command: Callable[..., None]) -> Callable[..., None]:
@@ -438,8 +482,9 @@ def _source_as_recorded(
     known: "OriginalReading", reading: dict[str, Any], typed: set[str]
 ) -> Source:
     """Return the original as it was read, except for what was given on the command line."""
-    machine = {name: reading[name] for name in ("memory", "threads", "temp_dir")}
-    if not typed & (reading.keys() - machine.keys()):
+    if typed.isdisjoint(reading.keys() - set(MACHINE)):
+        machine = {name: reading[name] for name in MACHINE}
+        machine["rejects"] = _rejects_file(machine["rejects"])
         return RecordedSource(known.source, {**_usual(), **known.options, **machine}, {}, {}, known)
     path = reading["data"] if "data" in typed else known.source
     asked = _source(**reading | {"data": path})

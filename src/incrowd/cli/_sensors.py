@@ -2,6 +2,7 @@
 
 `traces_of` reads the data, sensor by sensor if it has several, and returns the trace of each: the
 places that a sensor names, or, of GPS, the points of interest where people stayed.
+`visits_by_name` reads one table whose places have names and need no position.
 """
 
 from collections.abc import Iterable
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli._console import progress, say
+from incrowd.cli._console import say
 from incrowd.cli._options import Source
 from incrowd.errors import ArgumentError, ColumnError, InputError
 
 if TYPE_CHECKING:
+    from incrowd.data._visits import Visits
     from incrowd.measure._traces import Trace
 
 __all__ = [
@@ -23,12 +25,16 @@ __all__ = [
     "MaxGap",
     "MinPlaces",
     "MinStay",
+    "NamedPlaces",
     "Pois",
     "TimeBin",
     "traces_of",
+    "visits_by_name",
 ]
 
 
+MINUTE = 60
+"""Seconds of a time step, as for positions."""
 _POI, _TRACES = "Points of interest (POIs) of GPS positions", "Traces"
 
 
@@ -47,8 +53,13 @@ TimeBin = Annotated[
         show="MINUTES",
     ),
 ]
-ByName = Annotated[
-    bool, _option(_TRACES, "Take places by their names, not by their positions.", "--by-name")
+_BY_NAME = "Take places by their names, not by their positions"
+ByName = Annotated[bool, _option(_TRACES, f"{_BY_NAME}.", "--by-name")]
+NamedPlaces = Annotated[
+    bool,
+    typer.Option(
+        "--by-name", help=f"{_BY_NAME}: for data that names places and has no coordinates."
+    ),
 ]
 MinPlaces = Annotated[
     int | None,
@@ -113,6 +124,29 @@ def traces_of(
     return {name: replace(trace, met=met) for name, trace in found.items()}
 
 
+def visits_by_name(source: Source) -> "Visits":
+    """Read visits to places by their names, in time steps as asked for; a minute unless given."""
+    import incrowd
+    from incrowd.measure._traces import without_grid
+
+    _refuse_part(source)
+    slot = source.reading["slot"]
+    how = without_grid(source.reading) | {"slot": MINUTE if slot is None else slot}
+    with source.reading_rows() as update:
+        return incrowd.read_visits(source.path, progress=update, **how)
+
+
+def _refuse_part(source: Source) -> None:
+    """Refuse to take a part of data in which places are taken by their names."""
+    chosen = [name for name, value in source.selecting.items() if value and name != "zone"]
+    if chosen:
+        raise ArgumentError(
+            f"{', '.join(_OPTION[name] for name in chosen)} cannot be used where places are "
+            "taken by their names; take that part of the file beforehand (incrowd convert does, if "
+            "it has positions), or use --bbox"
+        )
+
+
 def _with_visits(traces: dict[str, "Trace"]) -> dict[str, "Trace"]:
     """Leave out sensors that tell nothing, and say so; refuse if none is left."""
     empty = [name for name, trace in traces.items() if not len(trace.visits.place)]
@@ -138,15 +172,9 @@ def _read(
     wanted = source.reading["sensor"]
     names = list(source.files) or ([wanted] if wanted else sensors_of(source.path))
     if names or by_name:
-        chosen = [name for name, value in source.selecting.items() if value and name != "zone"]
-        if chosen:
-            raise ArgumentError(
-                f"{', '.join(_OPTION[name] for name in chosen)} cannot be used where places are "
-                "taken by their names; take that part beforehand with incrowd convert, or use "
-                "--bbox"
-            )
+        _refuse_part(source)
         reading = {name: value for name, value in source.reading.items() if name != "sensor"}
-        with progress("Reading", "rows") as update:
+        with source.reading_rows() as update:
             how: dict[str, Any] = {"minutes": minutes, **poi, "progress": update, **reading}
             if not names:
                 return traces({"data": source.path}, pois=(), **how)

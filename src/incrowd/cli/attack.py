@@ -22,6 +22,7 @@ from incrowd.cli._attack_options import (
 from incrowd.cli._console import on_first_progress, progress, warn, write_people
 from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, numbers_of, reads_data
+from incrowd.cli._sensors import NamedPlaces, visits_by_name
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,6 +52,7 @@ def attack(
     relative: Relative = False,
     time_bin: TimeBin = None,
     targets: Targets = None,
+    by_name: NamedPlaces = False,
     worst: Annotated[
         int,
         typer.Option(
@@ -70,6 +72,8 @@ def attack(
     that leave fewest.
 
     Example:  `incrowd attack cdr.csv --attack location,visit --k 2,3,4,5 --most-at-risk 10`
+
+    Example:  `incrowd attack scans.csv --by-name`
     """
     import incrowd
     from incrowd._atomic import refuse_taken
@@ -80,10 +84,15 @@ def attack(
     if output is not None:
         kind_of(output)
         refuse_taken(output, overwrite=overwrite)
-    data = source.read()
-    who = asked_for(some, data.people)
-    settings = with_precision(settings, time_bin, data.frame)
-    visits = incrowd.visits(data)
+    if by_name:
+        visits = visits_by_name(source)
+        places = _Places(visits)
+    else:
+        data = source.read()
+        visits = incrowd.visits(data)
+        places = _Places(visits, data)
+    who = asked_for(some, visits.people)
+    settings = with_precision(settings, time_bin, places.grid)
     with progress("Attacking", "people") as update:
         table = incrowd.risk(
             visits,
@@ -113,7 +122,7 @@ def attack(
         print(f"{'under attack':<22}{len(who):,}; the crowd is everybody")
     print("\n".join(["", *lines_of(found, "people" if who is None else "those under attack")]))
     if most:
-        print("\n".join(["", *_people(most, _Places(data, visits))]))
+        print("\n".join(["", *_people(most, places)]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +213,11 @@ def _people(most: list[dict[str, Any]], places: "_Places") -> list[str]:
 class _Places:
     """Names places as the input does, or by their cells where it names none."""
 
-    def __init__(self, data: "Trajectories", visits: "Visits") -> None:
-        self.grid, self.sides = data.frame, None
+    def __init__(self, visits: "Visits", data: "Trajectories | None" = None) -> None:
+        assert visits.frame is not None  # noqa: S101  that of what was read
+        self.grid, self.sides, self.cells = visits.frame, None, False
+        if data is None:
+            return
         whole = bool((data.x1 - data.x0 == 1).all() and (data.y1 - data.y0 == 1).all())
         # Codes are names, too, if the input has whole numbers for places; as text it has none.
         self.cells = visits.places is None and (data.place is None or data.places is not None)

@@ -131,7 +131,8 @@ def learn(
 ) -> None:
     """Learn to predict people's risk from how they move, and test it on people not learned from.
 
-    `incrowd predict` applies the models to new people, without attacking them.
+    `incrowd predict` applies the models to new people, without attacking them. Both need positions,
+    for how far people move; names of places will do with a table of where these are.
 
     Example:  `incrowd learn cars.parquet --attack location,visit -o risk.model`
     """

@@ -45,6 +45,9 @@ def predict(
 ) -> None:
     """Predict the risk of new people by models that were learned from others.
 
+    It needs positions, for how far people move; names of places will do with a table of where these
+    are.
+
     Example:  `incrowd predict new.parquet --model risk.model -o risks.csv`
     """
     import incrowd

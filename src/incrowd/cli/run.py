@@ -30,7 +30,7 @@ from incrowd.cli import _methods, anonymize, describe
 from incrowd.cli._console import on_first_progress, progress, say
 from incrowd.cli._messages import print_json
 from incrowd.cli._methods import mechanism_of, refuse_options, takes_settings
-from incrowd.cli._options import AsJson, LocalZone, Source, reads_data
+from incrowd.cli._options import MACHINE, AsJson, LocalZone, Source, reads_data
 from incrowd.cli._project import own_thresholds
 from incrowd.cli.report import STATUS, Purposes
 from incrowd.errors import ArgumentError, OutputError, VerificationError
@@ -68,12 +68,11 @@ class _Wanted:
         from incrowd.data._original import hash_of_files
 
         cells = self.source.reading["cells"]
-        machine = ("memory", "threads", "temp_dir")
         said = {
             "version": incrowd.__version__,
             "data": hash_of_files(self.source.path),
             "cells": None if cells is None else hash_of_files(cells),
-            "reading": {n: str(of) for n, of in self.source.reading.items() if n not in machine},
+            "reading": {n: str(of) for n, of in self.source.reading.items() if n not in MACHINE},
             "selecting": {name: str(of) for name, of in self.source.selecting.items()},
             "method": self.method,
             "settings": {name: str(of) for name, of in self.settings.items()},

@@ -41,7 +41,7 @@ __all__ = [
 ORIGINAL = "incrowd.original"
 """The key of the record's metadata."""
 VERSION = 1
-_MACHINE = ("memory", "threads", "temp_dir", "progress")
+_MACHINE = ("memory", "threads", "temp_dir", "progress", "rejects")
 """Arguments of `read` that change nothing of the result."""
 _FILES = ("cells",)
 """Arguments of `read` that name a file."""

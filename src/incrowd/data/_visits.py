@@ -10,20 +10,16 @@ A place is an integer code: a cell of the grid, an antenna, an access point, a p
 Like `Trajectories`, one flat array per column, cut into people by `offsets`; a person's visits are
 sorted by (time, place), and repeated ones are kept.
 
-`Vectors` are the frequency and probability vectors of the people: how often each was at which
-place (definitions 2.2 and 2.3 of the paper on privacy risk).
+`Vectors` (in `_vectors`) tell how often each person was at which place.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from operator import index as as_index
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd._numba import Floats, Ints, kernel
-from incrowd._parallel import on_threads
 from incrowd._summary import Summarised, Summary
 from incrowd.data._columns import (
     as_polars,
@@ -33,24 +29,22 @@ from incrowd.data._columns import (
     person_indices,
     samples_of,
 )
+from incrowd.data._frame import Frame
 from incrowd.data._trajectories import Trajectories
+from incrowd.data._vectors import Vectors, count
 from incrowd.errors import ArgumentError, ColumnError
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from incrowd.data._io.reading_report import Reading
+
 __all__ = [
-    "PersonVector",
-    "Vectors",
     "Visits",
-    "count",
     "is_named",
     "visits",
 ]
 
-
-BLOCK = 4096
-"""How many people's visits are counted at a time."""
 
 Longs = npt.NDArray[np.int64]
 Shorts = npt.NDArray[np.int32]
@@ -87,6 +81,10 @@ class Visits(Summarised):
         The identifiers of the people in the input; counted from 0 if not given.
     places
         The name behind each place code (None: the codes are the names, or cells of the grid).
+    frame
+        The grid whose slots the times count, if they count any: it tells what a time is in UTC.
+    reading
+        What was found and rejected when the visits were read by :func:`incrowd.read_visits`.
 
     Examples
     --------
@@ -98,12 +96,14 @@ class Visits(Summarised):
     [1, 2]
     """
 
-    __slots__ = ("offsets", "people", "place", "places", "time")
+    __slots__ = ("frame", "offsets", "people", "place", "places", "reading", "time")
     place: Longs
     time: Longs
     offsets: Longs
     people: "pl.Series"
     places: "pl.Series | None"
+    frame: Frame | None
+    reading: "Reading | None"
 
     def __init__(
         self,
@@ -113,6 +113,8 @@ class Visits(Summarised):
         *,
         people: "pl.Series | None" = None,
         places: "pl.Series | None" = None,
+        frame: Frame | None = None,
+        reading: "Reading | None" = None,
     ) -> None:
         import polars as pl
 
@@ -133,6 +135,8 @@ class Visits(Summarised):
         object.__setattr__(self, "offsets", frozen(np.asarray(offsets, np.int64)))
         object.__setattr__(self, "people", people.alias("user"))
         object.__setattr__(self, "places", places)
+        object.__setattr__(self, "frame", frame)
+        object.__setattr__(self, "reading", reading)
 
     @classmethod
     def of(cls, data: object) -> "Visits":
@@ -222,13 +226,15 @@ class Visits(Summarised):
         who = person_indices(index, len(self))
         row, offsets = samples_of(who, self.offsets)
         return Visits(
-            self.place[row], self.time[row], offsets, people=self.people[who], places=self.places
-        )
+            self.place[row], self.time[row], offsets, people=self.people[who], places=self.places,
+            frame=self.frame, reading=self.reading,
+        )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
         """Return whether people, places and times are the same.
 
-        As with `Trajectories`, identifiers count as equal when they read the same.
+        As with `Trajectories`, identifiers count as equal when they read the same; the grid and
+        what was rejected while reading do not count.
         """
         import polars as pl
 
@@ -306,7 +312,8 @@ def visits(data: Trajectories) -> Visits:
     else:
         place = _encode_rectangles(data.x0, data.x1, data.y0, data.y1)
     columns = _group_by_person(data.person(), place, data.t0.astype(np.int64), len(data))
-    return Visits(*columns, people=data.people, places=names if named.any() else None)
+    known = names if named.any() else None
+    return Visits(*columns, people=data.people, places=known, frame=data.frame)
 
 
 def _encode_rectangles(x0: Shorts, x1: Shorts, y0: Shorts, y1: Shorts) -> Longs:
@@ -375,117 +382,3 @@ def _group_by_person(
         return place, time, offsets
     order = np.lexsort((place, time, person))
     return place[order], time[order], offsets
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PersonVector:
-    """The places of one person, most visited first.
-
-    Attributes
-    ----------
-    place, visits
-        The code of each place, and how often she was there: her frequency vector.
-    probability
-        The share of her visits to each: her probability vector.
-    """
-
-    place: Ints
-    visits: Ints
-    probability: Floats
-
-    def __len__(self) -> int:
-        return len(self.place)
-
-    def __repr__(self) -> str:
-        return f"PersonVector(places: {len(self):,}, visits: {int(self.visits.sum()):,})"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Vectors:
-    """The places of each person, most visited first (of equals, the lower code first).
-
-    One person's are given by index.
-
-    Attributes
-    ----------
-    place, visits
-        The code of each place, and how often the person was there.
-    offsets
-        Where each person's places start, and where the last one's end.
-    total
-        The number of visits of each person.
-
-    Examples
-    --------
-    >>> from incrowd import Visits
-    >>> rows = {"user": [7] * 4 + [9], "place": [2, 1, 1, 1, 5], "time": [1, 2, 3, 4, 5]}
-    >>> vectors = Visits.from_rows(rows).frequencies()
-    >>> vectors
-    Vectors(2 people, 3 places of theirs, 5 visits)
-    >>> vectors[0].place.tolist(), vectors[0].visits.tolist(), vectors[0].probability.tolist()
-    ([1, 2], [3, 1], [0.75, 0.25])
-    """
-
-    place: Ints
-    visits: Ints
-    offsets: Ints
-    total: Ints
-
-    def __len__(self) -> int:
-        return len(self.total)
-
-    def __getitem__(self, index: int) -> PersonVector:
-        """Return the vectors of one person; a negative index counts from the end."""
-        i = range(len(self))[as_index(index)]
-        mine = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
-        visits = self.visits[mine]
-        return PersonVector(self.place[mine], visits, visits / self.total[i])
-
-    def __iter__(self) -> Iterator[PersonVector]:
-        return (self[i] for i in range(len(self)))
-
-    def __repr__(self) -> str:
-        return (
-            f"Vectors({len(self):,} people, {len(self.place):,} places of theirs, "
-            f"{int(self.total.sum()):,} visits)"
-        )
-
-    @property
-    def probability(self) -> Floats:
-        """The share of a person's visits to each of her places."""
-        return self.visits / np.repeat(self.total, np.diff(self.offsets))
-
-
-def count(place: Ints, offsets: Ints, *, threads: int = 1) -> Vectors:
-    """Return how often each person has each code."""
-    people = len(offsets) - 1
-    blocks = range(0, people, BLOCK)
-    work = lambda first: _count(place, offsets[first : first + BLOCK + 1])  # noqa: E731
-    parts = list(on_threads(threads, work, blocks))
-    none = [np.zeros(0, np.int64)]
-    codes, number, distinct = (
-        np.concatenate([part[i] for part in parts] or none) for i in range(3)
-    )
-    ends = np.zeros(people + 1, np.int64)
-    np.cumsum(distinct, out=ends[1:])
-    return Vectors(codes, number, ends, np.diff(offsets))
-
-
-@kernel
-def _count(place: Ints, offsets: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return, for some people, their codes, how often each occurs, and how many each has."""
-    people, size = len(offsets) - 1, offsets[-1] - offsets[0]
-    codes, number = np.empty(size, np.int64), np.empty(size, np.int64)
-    distinct, used = np.zeros(people, np.int64), 0
-    for person in range(people):
-        mine = np.sort(place[offsets[person] : offsets[person + 1]])
-        first = used
-        for i in range(len(mine)):
-            if used == first or codes[used - 1] != mine[i]:
-                codes[used], number[used] = mine[i], 0
-                used += 1
-            number[used - 1] += 1
-        order = np.argsort(-number[first:used], kind="mergesort")
-        codes[first:used], number[first:used] = codes[first:used][order], number[first:used][order]
-        distinct[person] = used - first
-    return codes[:used].copy(), number[:used].copy(), distinct

@@ -13,6 +13,7 @@ from incrowd._lazy import lazy
 if TYPE_CHECKING:
     from incrowd.measure._describe import Description as Description
     from incrowd.measure._describe import Spread as Spread
+    from incrowd.measure._describe import VisitsDescription as VisitsDescription
     from incrowd.measure._describe import describe as describe
     from incrowd.measure._dispersion import dispersion as dispersion
     from incrowd.measure._features import features as features
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 __all__, __getattr__, __dir__ = lazy(
     __name__,
     {
-        "_describe": ["Description", "Spread", "describe"],
+        "_describe": ["Description", "Spread", "VisitsDescription", "describe"],
         "_dispersion": ["dispersion"],
         "_features": ["features"],
         "_k_gap": ["k_gap"],

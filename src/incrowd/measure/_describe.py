@@ -1,7 +1,7 @@
 """Descriptive statistics of a dataset: the figures of the papers' tables of datasets."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -10,14 +10,18 @@ from incrowd._format import significant
 from incrowd._summary import Summarised, Summary
 from incrowd.data._frame import Floats
 from incrowd.data._trajectories import Trajectories
+from incrowd.data._visits import Visits
 from incrowd.errors import InputError
 
 __all__ = [
     "Description",
     "Spread",
+    "VisitsDescription",
     "describe",
     "radius_of_gyration",
 ]
+
+Longs = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +120,64 @@ class Description(Summarised):
         return asdict(self)
 
 
-def describe(data: Trajectories) -> Description:
+@dataclass(frozen=True, slots=True, repr=False)
+class VisitsDescription(Summarised):
+    """Descriptive statistics of visits to places, which need not have a position.
+
+    Attributes
+    ----------
+    people, visits, places
+        The number of people, of visits and of different places.
+    start, end
+        When the slot of the first visit starts and that of the last one ends (ISO 8601, UTC); None
+        if the visits do not say what their times are.
+    days
+        The time between, in days.
+    slot_s
+        The length of a slot in seconds: a place is visited at most once in each.
+    visits_a_person, places_a_person, people_a_place
+        The distribution of visits per person, different places per person, and people per place.
+    """
+
+    people: int
+    visits: int
+    places: int
+    start: str | None
+    end: str | None
+    days: float | None
+    slot_s: int | None
+    visits_a_person: Spread
+    places_a_person: Spread
+    people_a_place: Spread
+
+    def _summary(self) -> Summary:
+        spreads = {
+            "visits a person": self.visits_a_person,
+            "places a person": self.places_a_person,
+            "people a place": self.people_a_place,
+        }
+        facts = {"visits": f"{self.visits:,}", "different places": f"{self.places:,}"}
+        if self.days is not None:
+            facts |= {"from": str(self.start), "to": f"{self.end} ({self.days:,.1f} days)"}
+        facts |= {name: f"median {each.median:.4g}" for name, each in spreads.items()}
+        return Summary(f"Visits of {self.people:,} people", facts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for JSON."""
+        return asdict(self)
+
+
+@overload
+def describe(data: Trajectories) -> Description: ...
+@overload
+def describe(data: Visits) -> VisitsDescription: ...
+def describe(data: Trajectories | Visits) -> Description | VisitsDescription:
     """Return descriptive statistics of a dataset.
 
     Parameters
     ----------
     data
-        The trajectories.
+        The trajectories; or visits, for data that names places and no positions.
 
     Raises
     ------
@@ -135,7 +190,12 @@ def describe(data: Trajectories) -> Description:
     >>> about = incrowd.describe(incrowd.synthesize("city", users=50, seed=7))
     >>> about.people, round(about.days)
     (50, 14)
+    >>> scans = {"user": ["ann", "ann", "bob"], "place": [1, 2, 1], "time": [0, 9, 3]}
+    >>> incrowd.describe(incrowd.Visits.from_rows(scans)).places_a_person.mean
+    1.5
     """
+    if isinstance(data, Visits):
+        return _of_visits(data)
     if data.samples == 0:
         raise InputError("nothing to describe: the dataset has no samples")
     frame = data.frame
@@ -143,7 +203,7 @@ def describe(data: Trajectories) -> Description:
     width = (int(data.x1.max()) - int(data.x0.min())) * frame.cell / 1000
     height = (int(data.y1.max()) - int(data.y0.min())) * frame.cell / 1000
     hours = (last - first) * frame.slot / 3600
-    a_person, a_place = _shared_places(data)
+    a_person, a_place = _shared_places(data.person(), _places(data), len(data))
     return Description(
         people=int(data.crowd.sum()),
         samples=data.samples,
@@ -166,6 +226,27 @@ def describe(data: Trajectories) -> Description:
     )
 
 
+def _of_visits(data: Visits) -> VisitsDescription:
+    if not len(data.place):
+        raise InputError("nothing to describe: the dataset has no visits")
+    count, frame = np.diff(data.offsets), data.frame
+    person = np.repeat(np.arange(len(data)), count)
+    a_person, a_place = _shared_places(person, data.place, len(data))
+    first, last = int(data.time.min()), int(data.time.max()) + 1
+    return VisitsDescription(
+        people=len(data),
+        visits=len(data.place),
+        places=len(a_place),
+        start=None if frame is None else f"{frame.times(first)}Z",
+        end=None if frame is None else f"{frame.times(last)}Z",
+        days=None if frame is None else (last - first) * frame.slot / 86_400,
+        slot_s=None if frame is None else frame.slot,
+        visits_a_person=Spread.of(count),
+        places_a_person=Spread.of(a_person),
+        people_a_place=Spread.of(a_place),
+    )
+
+
 def radius_of_gyration(data: Trajectories) -> Floats:
     """Return each person's radius of gyration in metres; NaN where there are no samples."""
     total = np.zeros(len(data))
@@ -178,21 +259,27 @@ def radius_of_gyration(data: Trajectories) -> Floats:
     return np.sqrt(total) * data.frame.cell
 
 
-def _shared_places(data: Trajectories) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _places(data: Trajectories) -> Longs:
+    """Return codes of the samples' places, or of their cells."""
+    if data.place is not None:
+        return data.place.astype(np.int64)
+    x, y = data.x0.astype(np.int64), data.y0.astype(np.int64)
+    code: Longs = (x - x.min()) * (int(y.max()) - int(y.min()) + 1) + (y - y.min())
+    return code
+
+
+def _shared_places(person: npt.NDArray[Any], code: Longs, people: int) -> tuple[Longs, Longs]:
     """Count the different places of each person, and the people of each place."""
-    if data.place is None:
-        x, y = data.x0.astype(np.int64), data.y0.astype(np.int64)
-        code = (x - x.min()) * (int(y.max()) - int(y.min()) + 1) + (y - y.min())
+    reach = int(code.max()) - int(code.min()) + 1
+    if reach * people < 2**63:
+        code = code - code.min()
     else:
-        code = data.place.astype(np.int64) - int(data.place.min())
-    reach = int(code.max()) + 1
-    if reach * len(data) >= 2**63:
         _, code = np.unique(code, return_inverse=True)
         reach = int(code.max()) + 1
     # One sort of (person, place) pairs answers both questions.
-    pairs = np.sort(data.person() * np.int64(reach) + code)
+    pairs = np.sort(person * np.int64(reach) + code)
     pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])]
-    a_person = np.bincount(pairs // reach, minlength=len(data))
+    a_person = np.bincount(pairs // reach, minlength=people)
     places = np.sort(pairs % reach)
     edges = np.flatnonzero(np.concatenate([[True], places[1:] != places[:-1], [True]]))
     return a_person, np.diff(edges)

@@ -14,7 +14,8 @@ import numpy as np
 from incrowd._numba import Floats, Ints, kernel
 from incrowd._parallel import cores
 from incrowd.data._trajectories import Trajectories
-from incrowd.data._visits import Vectors, count, visits
+from incrowd.data._vectors import Vectors, count
+from incrowd.data._visits import visits
 from incrowd.errors import ArgumentError, InputError
 
 if TYPE_CHECKING:

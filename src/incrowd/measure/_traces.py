@@ -153,8 +153,13 @@ def traces(
 
 def _named(table: Any, sensor: str | None, seconds: int, reading: Mapping[str, Any]) -> Trace:
     """Read the places that one sensor names."""
-    how = {name: value for name, value in reading.items() if name not in _GRID}
-    return Trace(read_visits(table, sensor=sensor, **how | {"slot": seconds}))
+    how = without_grid(reading) | {"slot": seconds}
+    return Trace(read_visits(table, sensor=sensor, **how))
+
+
+def without_grid(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of reading that places with names need: all that say nothing of positions."""
+    return {name: value for name, value in reading.items() if name not in _GRID}
 
 
 def _stayed(

@@ -6,7 +6,8 @@ import pytest
 
 import incrowd
 from data.io.tables import table
-from incrowd.data._io.sources import exact_lines, open_bytes, sniff, verify_compression
+from incrowd.data._io.lines import exact_lines
+from incrowd.data._io.sources import open_bytes, sniff, verify_compression
 from incrowd.errors import (
     ArgumentError,
     ColumnError,
@@ -121,6 +122,18 @@ class TestExactLines:
         shown = data.reading.rejects.examples["time not understood"]
         assert [e.line for e in shown] == [140_002 if plain else 140_008]
         assert data.reading.rows == 210_001 + 2 * (not plain)
+
+    @pytest.mark.parametrize("packed", [False, True])
+    @pytest.mark.parametrize("odd", ["", "\n"])
+    def test_a_malformed_line_behind_a_buffer_loses_nothing(self, tmp_path, packed, odd):
+        header, bad, good = '"user",time,lat,lon\n', "too,few\n", ROW * 4
+        rows, rest = divmod(8_000_030 - len(header) - len(bad), len(ROW))
+        text = (header + "x" * rest + ROW * rows + bad + odd + good).encode()
+        name = "x.csv.gz" if packed else "x.csv"
+        path = file(tmp_path, gzip.compress(text, 1) if packed else text, name)
+        data = incrowd.read(path, rejects=tmp_path / "bad.out")
+        assert data.reading.rows == rows + 5
+        assert f",{rows + 2},too few fields," in (tmp_path / "bad.out").read_text()
 
     def test_stops_at_the_last_one_wanted(self, tmp_path):
         table = sniff(file(tmp_path, "user,time\n" + "1,2\n" * 5), None, None)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from incrowd._numba import Floats, Ints, kernel, kernel_inline, kernel_private
 from incrowd.attack._search.index import InvertedIndex, build_index
-from incrowd.data._visits import Vectors
+from incrowd.data._vectors import Vectors
 from incrowd.errors import ArgumentError
 
 __all__ = [

@@ -20,7 +20,7 @@ import numpy as np
 from incrowd._numba import Ints, kernel
 from incrowd._parallel import on_threads
 from incrowd.data._columns import frozen
-from incrowd.data._visits import Vectors, count
+from incrowd.data._vectors import Vectors, count
 from incrowd.errors import ArgumentError, InputError
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from incrowd._numba import Ints, kernel, kernel_inline
 from incrowd.attack._reidentification.matchers import Matches
-from incrowd.data._visits import Vectors
+from incrowd.data._vectors import Vectors
 from incrowd.errors import InputError
 
 __all__ = [

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._numba import Ints, kernel, kernel_private
-from incrowd.data._visits import Vectors
+from incrowd.data._vectors import Vectors
 
 __all__ = [
     "InvertedIndex",

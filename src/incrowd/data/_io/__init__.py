@@ -11,6 +11,8 @@ How a row travels::
                     its reason
       batches       RowChecker: bad rows counted, local times turned into UTC, users and places
                     encoded (encoding)
+      bad_rows      bad rows: on which lines they are (lines), and whether they are too many
+      rejects_file  all of them in a file, if one is wanted
       staging       kept in memory or on disk, projected (projection), sorted, repeats dropped
     reading_report  what was found, used and rejected; travels with the data
     write           the way back: degrees and UTC, to a file that gives the same data again

@@ -25,7 +25,8 @@ import pyarrow as pa
 
 from incrowd.data._frame import Floats, Ints
 from incrowd.data._io.encoding import NameEncoder
-from incrowd.data._io.reading_report import EXAMPLES, Example, Rejects
+from incrowd.data._io.reading_report import Example, Rejects
+from incrowd.data._io.rejects_file import RejectedRows, Shown
 from incrowd.data._io.sql import OTHER_SENSOR, REASONS
 from incrowd.data._io.staging import Batch
 from incrowd.data._select import find_zone
@@ -84,6 +85,8 @@ class RowChecker:
         Seconds of a slot, and the time (since 1970) from which slots are counted.
     cells
         (longitude, latitude) by the name of a cell, for rows that name a cell and no position.
+    aside
+        Where all rows that cannot be used are put; None if they are only counted.
     """
 
     limits: Limits
@@ -91,6 +94,7 @@ class RowChecker:
     slot: int
     reference: int
     cells: Mapping[str, tuple[float, float]] | None
+    aside: RejectedRows | None = None
     users: NameEncoder = field(default_factory=NameEncoder)
     places: NameEncoder = field(default_factory=NameEncoder)
     rejects: Rejects = field(default_factory=Rejects)
@@ -136,9 +140,8 @@ class RowChecker:
         # For nearly all batches the extremes answer what else would take several passes.
         if batch.num_rows and (time_us.min() < start or time_us.max() >= end):
             outside = good & ((time_us < start) | (time_us >= end))
-            times = time_us[outside][:EXAMPLES].astype("datetime64[us]")
             if outside.any():
-                shown = [f"{time}Z" for time in times]
+                shown = lambda rows: [f"{t}Z" for t in time_us[rows].astype("datetime64[us]")]  # noqa: E731
                 self._reject("time outside the window", outside, shown, file, first)
                 good &= ~outside
         place = self._places(batch, good) if has_place else None
@@ -149,8 +152,7 @@ class RowChecker:
                 east, north = self._positions[np.where(good, place, 0)].T
             unknown = good & np.isnan(east)
             if unknown.any():
-                names = batch.column("place_id").filter(pa.array(unknown)).slice(0, EXAMPLES)
-                shown = names.to_pylist()
+                shown = functools.partial(_texts, batch.column("place_id"))
                 self._reject("cell not in the table of cells", unknown, shown, file, first)
                 all_names = batch.column("place_id").filter(pa.array(unknown))
                 for one in all_names.value_counts().to_pylist():
@@ -208,8 +210,9 @@ class RowChecker:
             off = good & ~_within(east, north, self.limits.area)
             if off.any():
                 self.swapped += int(np.count_nonzero(off & _within(north, east, self.limits.area)))
-                off_east, off_north = east[off][:EXAMPLES], north[off][:EXAMPLES]
-                shown = [f"{y}, {x}" for x, y in zip(off_east, off_north, strict=True)]
+                shown = lambda rows: [  # noqa: E731
+                    f"{y}, {x}" for x, y in zip(east[rows], north[rows], strict=True)
+                ]
                 self._reject("outside the area of the crs", off, shown, file, first)
                 good = good & ~off
         if self.limits.bbox is not None:
@@ -224,20 +227,27 @@ class RowChecker:
         """Count the rows that the scanner could not use, by reason."""
         east, north = batch.column("east").to_numpy(), batch.column("north").to_numpy()
         for index in np.unique(reason[reason > 0]):
-            rows = reason == index
-            shown = batch.column("shown").filter(pa.array(rows)).slice(0, EXAMPLES).to_pylist()
-            self._reject(REASONS[index], rows, [text or "" for text in shown], file, first)
+            shown = functools.partial(_texts, batch.column("shown"))
+            self._reject(REASONS[index], reason == index, shown, file, first)
         # Impossible as they stand, possible the other way round.
         far_north = (np.abs(north) > _QUARTER_TURN) & (np.abs(north) <= _HALF_TURN)
         swapped = (reason > 0) & far_north & (np.abs(east) <= _QUARTER_TURN)
         self.swapped += int(np.count_nonzero(swapped))
 
-    def _reject(self, reason: str, rows: Mask, shown: list[str], file: str, first: int) -> None:
-        """Count rows that cannot be used, and keep the first of them as examples."""
-        self.rejects.add(reason, int(np.count_nonzero(rows)))
-        examples = np.flatnonzero(rows)[: self.rejects.wants(reason)]
-        for row, value in zip(examples, shown, strict=False):
-            self.rejects.show(reason, Example(file, first + int(row), value))
+    def _reject(self, reason: str, bad: Mask, shown: Shown, file: str, first: int) -> None:
+        """Count rows that cannot be used, keep the first as examples, put all aside if wanted."""
+        rows = np.flatnonzero(bad)
+        self.rejects.add(reason, len(rows))
+        examples = rows[: self.rejects.wants(reason)]
+        for row, value in zip(examples.tolist(), shown(examples), strict=True):
+            self.rejects.show(reason, Example(file, first + row, value))
+        if self.aside is not None:
+            self.aside.put(rows, reason, shown, first)
+
+
+def _texts(column: pa.Array, rows: Longs) -> list[str]:
+    """Return the values of some rows, '' where there is none."""
+    return [text or "" for text in column.take(pa.array(rows)).to_pylist()]
 
 
 def _within(east: Floats, north: Floats, box: tuple[float, float, float, float]) -> Mask:

@@ -100,7 +100,8 @@ def find_columns(
     needed += ["place"] if no_position or place_needed else []
     for role in needed:
         if role not in chosen:
-            hint = _hint(role, chosen.get("place"))
+            # Where places are taken by their names already, a position is for the bbox.
+            hint = "" if place_needed else _hint(role, chosen.get("place"))
             text = _missing(role, found, where)
             raise ColumnError(f"{text} {hint}".rstrip(), file=where, hint=hint or None)
     return chosen
@@ -159,7 +160,8 @@ def _hint(role: str, place: str | None) -> str:
         return ""
     return (
         f"{place} names cells: give --antennas FILE (cells= in Python), a table of their positions "
-        "(id, lat, lon); for uniqueness and deanonymize, --by-name will do"
+        "(id, lat, lon); for describe, attack, uniqueness and deanonymize, --by-name will do "
+        "(incrowd.read_visits in Python)"
     )
 
 

@@ -20,6 +20,7 @@ from incrowd.data._frame import Frame
 from incrowd.data._io.batches import Limits
 from incrowd.data._io.columns import USUAL, find_by_usual_name
 from incrowd.data._io.projection import area_of_use
+from incrowd.data._io.rejects_file import putting_aside
 from incrowd.data._io.scan import Options, Reader
 from incrowd.data._io.sources import all_files, files_of, open_source, open_table
 from incrowd.data._io.sql import identifier, quoted, refuse_nested
@@ -73,6 +74,7 @@ def read(
     threads: int | None = None,
     temp_dir: str | os.PathLike[str] | None = None,
     progress: Callable[[int], None] | None = None,
+    rejects: str | os.PathLike[str] | None = None,
 ) -> Trajectories:
     """Return the trajectories in files or frames.
 
@@ -129,6 +131,10 @@ def read(
         The folder for temporary files when rows are sorted on disk.
     progress
         Called with the number of rows read so far.
+    rejects
+        A file for all rows that cannot be used: CSV with the columns file, line, reason and value,
+        readable by its owner only. It is written also if they are too many to go on. An
+        earlier one of this name is replaced; any other file is refused.
 
     Returns
     -------
@@ -166,8 +172,9 @@ def read(
     )  # fmt: skip
     files = all_files(source)
     if files is not None and len(files) == 1 and _is_saved(files[0]):
-        return load(files[0])
-    with _scan(source, files, options, cells, memory, temp_dir) as reader:
+        with putting_aside(rejects, source, temp_dir):
+            return load(files[0])
+    with _scan(source, files, options, cells, memory, temp_dir, rejects) as reader:
         data = reader.finish()
     by_path = [source] if cells is None else [source, cells]
     if data.reading is not None and all(isinstance(one, str | os.PathLike) for one in by_path):
@@ -212,6 +219,7 @@ def read_visits(
     threads: int | None = None,
     temp_dir: str | os.PathLike[str] | None = None,
     progress: Callable[[int], None] | None = None,
+    rejects: str | os.PathLike[str] | None = None,
 ) -> Visits:
     """Return which places each person visited, and when, wherever these places lie.
 
@@ -229,13 +237,14 @@ def read_visits(
         there is a bbox.
     tz, time_format, time_unit, window, strict, max_bad, names, separator, decimal
         As for :func:`read`.
-    memory, threads, temp_dir, progress
+    memory, threads, temp_dir, progress, rejects
         As for :func:`read`.
 
     Returns
     -------
     Visits
         People in the order in which they first appear; times count slots from the first midnight.
+        Its `reading` says what was rejected.
 
     Raises
     ------
@@ -258,7 +267,8 @@ def read_visits(
         window=window, bbox=bbox, strict=strict, max_bad=max_bad, names=names,
         separator=separator, decimal=decimal, threads=threads, progress=progress, by_place=True,
     )  # fmt: skip
-    with _scan(source, all_files(source), options, None, memory, temp_dir) as reader:
+    files = all_files(source)
+    with _scan(source, files, options, None, memory, temp_dir, rejects) as reader:
         return reader.finish_visits()
 
 
@@ -299,13 +309,17 @@ def _scan(
     cells: Any,
     memory: str | float | None,
     temp_dir: str | os.PathLike[str] | None,
+    rejects: str | os.PathLike[str] | None,
 ) -> Iterator[Reader]:
     """Yield a reader that has read all rows."""
     limit = Memory.of(memory)
-    with duckdb_connection(limit, options.threads, temp_dir) as connection:
+    with (
+        putting_aside(rejects, source, temp_dir, only_first=options.strict) as aside,
+        duckdb_connection(limit, options.threads, temp_dir) as connection,
+    ):
         table = None if cells is None else read_cells(connection, cells)
         staging = Staging(connection, limit.for_rows, options.threads)
-        reader = Reader(connection, options, files, table, staging)
+        reader = Reader(connection, options, files, table, staging, aside)
         reader.scan([None] if files is None else files, source)
         yield reader
 

@@ -7,8 +7,8 @@
     Reader.finish     choose the grid, sort, make Trajectories
     Reader.finish_visits   the same for Visits, which need no grid
 
-Rows that cannot be used are counted by reason, with the lines of the first few; if they are too
-many, `refuse_if_too_many` raises.
+Rows that cannot be used are counted by reason, with the lines of the first few (`bad_rows`); all of
+them are put into a file, if one is wanted (`rejects_file`).
 """
 
 import contextlib
@@ -22,23 +22,30 @@ import numpy as np
 import pyarrow as pa
 
 from incrowd.data._frame import Frame
+from incrowd.data._io.bad_rows import (
+    count_malformed,
+    find_lines,
+    forget_malformed,
+    is_cut_short,
+    refuse_if_too_many,
+    take_lines,
+)
 from incrowd.data._io.batches import Limits, RowChecker
 from incrowd.data._io.columns import find_columns
 from incrowd.data._io.densest_box import densest_box
 from incrowd.data._io.fast_csv import fast_rows
 from incrowd.data._io.projection import area_of_use, local_projection, refuse_far
-from incrowd.data._io.reading_report import Example, Reading, Rejects, unknown_cells_lines
+from incrowd.data._io.reading_report import Reading
+from incrowd.data._io.rejects_file import RejectedRows
 from incrowd.data._io.sources import (
     Source,
-    exact_lines,
     open_source,
     open_table,
     text_source,
     verify_compression,
 )
-from incrowd.data._io.sql import REASONS, is_number, quoted, refuse_nested, row_query, time_unit
+from incrowd.data._io.sql import is_number, quoted, refuse_nested, row_query, time_unit
 from incrowd.data._io.staging import SortedSamples, Staging
-from incrowd.data._io.time_formats import time_format_hint
 from incrowd.data._io.write import frame_of
 from incrowd.data._trajectories import Trajectories
 from incrowd.data._visits import Visits
@@ -48,34 +55,18 @@ from incrowd.errors import (
     DataWarning,
     InputError,
     PlaceError,
-    RowError,
     UnreadableError,
 )
 
 __all__ = [
     "Options",
     "Reader",
-    "count_malformed",
-    "find_lines",
-    "refuse_if_too_many",
 ]
 
 
 _BATCH = 1 << 20
 """Rows that the general scanner gives at a time."""
-_EXACT_UP_TO = 200_000
-"""Up to this row, lines are looked up in the file itself; that is quick."""
 _DAY = 86_400
-_MALFORMED = {
-    "MISSING COLUMNS": "too few fields",
-    "TOO MANY COLUMNS": "too many fields",
-    "INVALID ENCODING": "not UTF-8",
-}
-_FATAL = {
-    "UNQUOTED VALUE": "a quote opens or closes in the wrong place, so that the rest of the file "
-    "cannot be read",
-    "LINE SIZE OVER MAXIMUM": "this line is longer than 2,000,000 bytes",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +104,14 @@ class Reader:
         files: list[Path] | None,
         cells: Mapping[str, tuple[float, float]] | None,
         staging: Staging,
+        aside: RejectedRows | None = None,
     ) -> None:
         self._connection, self._options, self._staging = connection, options, staging
         self._frame = options.frame or self._own_frame(files)
         slot = 60 if options.slot is None else options.slot
         slot = slot if self._frame is None else self._frame.slot
         reference = 0 if self._frame is None else self._frame.origin
-        self._checker = RowChecker(options.limits, options.tz, slot, reference, cells)
+        self._checker = RowChecker(options.limits, options.tz, slot, reference, cells, aside)
         span = options.limits.window[1] - options.limits.window[0]
         if span // slot >= 2**32:
             raise ArgumentError(
@@ -155,6 +147,8 @@ class Reader:
                 self._files.append(source.name)
             with verify_compression(path):
                 self._scan_one(source)
+        if self._checker.aside is not None:
+            self._checker.aside.complete = True
 
     def _scan_one(self, source: Source) -> None:
         options, checker = self._options, self._checker
@@ -175,6 +169,8 @@ class Reader:
         with contextlib.closing(self._batches(source, columns)) as batches:
             for batch in batches:
                 rows = checker.check(batch, file=source.name, first=first, has_place=has_place)
+                if checker.aside is not None:
+                    checker.aside.end_batch()
                 self._staging.add(rows)
                 first += batch.num_rows
                 if options.progress is not None:
@@ -182,7 +178,11 @@ class Reader:
                 if options.strict and checker.rejects.total:
                     break
         malformed = count_malformed(self._connection, source, checker)
-        find_lines(checker.rejects, source, malformed)
+        if checker.aside is None:
+            find_lines(checker.rejects, source, malformed)
+        else:
+            lines = checker.aside.end_file(source, malformed, options.sensor)
+            take_lines(checker.rejects, lines)
         if options.strict:
             refuse_if_too_many(checker, allowed=0, strict=True, times=self._times)
 
@@ -198,17 +198,36 @@ class Reader:
             if done is None:
                 return
             source = text_source(source.path, source.text, done=done)
-        query = row_query(
-            source.relation,
-            columns,
-            source.kinds,
-            epoch=epoch,
-            time_format=options.time_format,
-            decimal=options.decimal,
-            sensor=options.sensor,
-            place_needed=self._checker.cells is not None or options.by_place,
-        )
-        yield from self._connection.sql(query).to_arrow_reader(_BATCH)
+        else:
+            done = 0
+
+        def scanned(relation: str) -> Any:
+            query = row_query(
+                relation,
+                columns,
+                source.kinds,
+                epoch=epoch,
+                time_format=options.time_format,
+                decimal=options.decimal,
+                sensor=options.sensor,
+                place_needed=self._checker.cells is not None or options.by_place,
+            )
+            return self._connection.sql(query).to_arrow_reader(_BATCH)
+
+        seen = 0
+        with scanned(source.relation) as batches:
+            for batch in batches:
+                seen += batch.num_rows
+                yield batch
+        if is_cut_short(self._connection, source, columns.values(), seen, done):
+            assert source.path is not None and source.text is not None  # noqa: S101, PT018
+            forget_malformed(self._connection)
+            again = text_source(source.path, source.text, done=done, parallel=False)
+            with scanned(again.relation) as batches:
+                for batch in batches:
+                    if batch.num_rows > seen:
+                        yield batch.slice(seen)
+                    seen -= min(seen, batch.num_rows)
 
     def _note_columns(self, columns: dict[str, str], source: Source) -> None:
         """Remember which column has which role; it must be the same roles in all files."""
@@ -291,6 +310,8 @@ class Reader:
             offsets,
             people=self._checker.users.names(),
             places=self._checker.places.names(),
+            frame=grid,
+            reading=self._report(rows),
         )
 
     def _check(self) -> None:
@@ -357,7 +378,21 @@ class Reader:
             places = checker.places.names()
             if places.dtype.is_integer() and _fits(places):
                 place, places = places.to_numpy().astype(np.int32)[place], None
-        reading = Reading(
+        x, y, t = rows.x, rows.y, rows.t
+        return Trajectories(
+            (x, x + 1, y, y + 1, t, t + 1),
+            offsets,
+            frame,
+            people=checker.users.names(),
+            place=place,
+            places=places,
+            reading=self._report(rows),
+        )
+
+    def _report(self, rows: SortedSamples) -> Reading:
+        """Return what happened to all rows."""
+        checker = self._checker
+        return Reading(
             files=tuple(self._files),
             columns=self._columns,
             rows=checker.rows,
@@ -372,128 +407,7 @@ class Reader:
             spilled=self._staging.spilled,
             unknown_cells=dict(checker.unknown_cells.most_common()),
         )
-        x, y, t = rows.x, rows.y, rows.t
-        return Trajectories(
-            (x, x + 1, y, y + 1, t, t + 1),
-            offsets,
-            frame,
-            people=checker.users.names(),
-            place=place,
-            places=places,
-            reading=reading,
-        )
 
 
 def _fits(places: Any) -> bool:
     return bool(len(places)) and places.min() >= -(2**31) and places.max() < 2**31
-
-
-def count_malformed(connection: Any, source: Source, checker: RowChecker) -> list[int]:
-    """Count the records that the scanner could not parse; return their numbers, from 1.
-
-    A quote that is never closed swallows the rest of the file, so it is an error, not a row.
-    """
-    known = connection.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'malformed'")
-    if source.text is None or not known.fetchall():
-        return []
-    query = "SELECT line, error_type::VARCHAR, error_message, csv_line FROM malformed ORDER BY line"
-    records: list[int] = []
-    for record, kind, message, text in connection.execute(query).fetchall():
-        if kind not in _MALFORMED:
-            line = exact_lines(source.text, (), {record}, ())[1].get(record, record)
-            raise UnreadableError(
-                f"{source.name}, line {line}: {_FATAL.get(kind, message)}",
-                file=source.name,
-                line=line,
-            )
-        if records and records[-1] == record:
-            continue  # one record, two errors
-        records.append(record)
-        reason = _MALFORMED[kind]
-        checker.rejects.add(reason, 1)
-        if checker.rejects.wants(reason):
-            shown = (text or "").strip()[:80]
-            checker.rejects.show(reason, Example(source.name, record, shown))
-    checker.rows += len(records)
-    connection.execute("DELETE FROM malformed")
-    connection.execute("DELETE FROM malformed_scan")
-    return records
-
-
-def find_lines(rejects: Rejects, source: Source, malformed: list[int]) -> None:
-    """Replace the numbers of rows and records in the examples by lines of the file."""
-    text = source.text
-    rows, records = set[int](), set[int]()
-    for reason, examples in rejects.examples.items():
-        numbers = {e.line for e in examples if not e.exact and e.line < _EXACT_UP_TO}
-        (records if reason in _MALFORMED.values() else rows).update(numbers)
-    row_lines, record_lines = dict[int, int](), dict[int, int]()
-    if text is not None and (rows or records):
-        row_lines, record_lines = exact_lines(text, rows, records, set(malformed))
-    for reason, examples in rejects.examples.items():
-        for index, example in enumerate(examples):
-            if example.exact:
-                continue  # of a file before this one
-            number = example.line
-            if reason in _MALFORMED.values():
-                line = record_lines.get(number, number)
-            else:
-                guess = (
-                    number + 1 if text is None else _line_after(number + 1 + text.skip, malformed)
-                )
-                line = row_lines.get(number, guess)
-            examples[index] = Example(example.file, line, example.value, exact=True)
-
-
-def _line_after(line: int, malformed: list[int]) -> int:
-    """Return a line with the records counted in that the scanner left out."""
-    for other in malformed:
-        if other <= line:
-            line += 1
-    return line
-
-
-def refuse_if_too_many(
-    checker: RowChecker, *, allowed: float, strict: bool, times: Sequence[str] = ()
-) -> None:
-    """Raise an error if more than the allowed share of the rows cannot be used."""
-    rejects, rows = checker.rejects, checker.rows
-    if not rejects.total or (rejects.total <= allowed * rows and checker.used):
-        return
-    if strict:
-        reason, first = min(
-            ((reason, shown[0]) for reason, shown in rejects.examples.items()),
-            key=lambda pair: pair[1].line,
-        )
-        hint = _hint([(reason, [first])], times)
-        text = [f"{first.file}, line {first.line}: {reason}{_colon(first.value)}", hint or ""]
-        raise RowError("\n".join(text).strip(), file=first.file, line=first.line, hint=hint)
-    share = 100 * rejects.total / rows
-    verdict = (
-        f"more than the {100 * allowed:g} % allowed (max_bad)"
-        if checker.used
-        else "and none is left"
-    )
-    text = [f"{rejects.total:,} of {rows:,} rows ({share:.1f} %) cannot be used, {verdict}:"]
-    for reason, count in sorted(rejects.counts.items(), key=lambda item: -item[1]):
-        first = rejects.examples[reason][0]
-        text.append(f"  {count:,} x {reason}; first {first.file}:{first.line}{_colon(first.value)}")
-    if checker.swapped * 2 > rejects.total:
-        text.append("lat and lon look swapped: give lat= and lon= the other way round")
-    text += unknown_cells_lines(dict(checker.unknown_cells.most_common()))
-    hint = _hint(list(rejects.examples.items()), times)
-    text += [hint] if hint else []
-    raise RowError("\n".join(text), file=first.file, line=first.line, hint=hint)
-
-
-def _hint(examples: Sequence[tuple[str, list[Example]]], times: Sequence[str]) -> str | None:
-    """Say which format times have that were not understood, if that can be told."""
-    for reason, shown in examples:
-        if reason == REASONS[3]:
-            values = [example.value.partition("=")[2] for example in shown]
-            return time_format_hint([*values, *times]) or time_format_hint(values)
-    return None
-
-
-def _colon(value: str) -> str:
-    return f": {value}" if value else ""

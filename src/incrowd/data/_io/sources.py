@@ -19,7 +19,7 @@ import io
 import os
 import re
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,8 +38,8 @@ __all__ = [
     "TextTable",
     "all_files",
     "compression_of",
-    "exact_lines",
     "files_of",
+    "is_table",
     "open_bytes",
     "open_source",
     "open_table",
@@ -54,7 +54,7 @@ _COMPRESSION = {".gz": "gzip", ".zst": "zstd"}
 _SEPARATORS = (",", ";", "\t", "|")
 _HEAD = 1 << 16
 """Bytes from which the layout of a text table is inferred."""
-_PIECE = 1 << 20
+PIECE = 1 << 20
 _FRAME = "incrowd_source"
 """The name of a frame in DuckDB."""
 
@@ -118,7 +118,7 @@ def files_of(what: str | os.PathLike[str]) -> list[Path]:
     text = os.fspath(what)
     path = Path(text)
     if path.is_dir():
-        files = [p for p in sorted(path.rglob("*")) if p.is_file() and _is_table(p, path)]
+        files = [p for p in sorted(path.rglob("*")) if p.is_file() and is_table(p, path)]
         if not files:
             raise UnreadableError(f"{path}: the folder holds no CSV or Parquet file")
         return files
@@ -165,7 +165,7 @@ def open_source(
     return text_source(path, text)
 
 
-def text_source(path: Path, text: TextTable, *, done: int = 0) -> Source:
+def text_source(path: Path, text: TextTable, *, done: int = 0, parallel: bool = True) -> Source:
     """Return a text table as one that DuckDB can scan, without the rows that are done already."""
     # Columns get simple names inside DuckDB, which takes Lat and lat for the same.
     inner = [f"c{i}" for i in range(len(text.names))]
@@ -176,7 +176,7 @@ def text_source(path: Path, text: TextTable, *, done: int = 0) -> Source:
         f"escape = '\"', nullstr = '', compression = '{compression_of(path)}'"
     )
     keep = "store_rejects = true, rejects_table = 'malformed', rejects_scan = 'malformed_scan', "
-    keep += "rejects_limit = 0"
+    keep += f"rejects_limit = 0, parallel = {str(parallel).lower()}"
     chosen = ", ".join(
         f"{a} AS {quoted(b)}" for a, b in zip(inner, _column_names(text.names), strict=True)
     )
@@ -307,48 +307,6 @@ def sniff(path: Path, names: Sequence[str] | None, separator: str | None) -> Tex
     return TextTable(path, tuple(fields), separator, blank + 1)
 
 
-def exact_lines(
-    table: TextTable, rows: Collection[int], records: Collection[int], malformed: Collection[int]
-) -> tuple[dict[int, int], dict[int, int]]:
-    """Return the lines of the file on which rows and records start.
-
-    Parameters
-    ----------
-    table
-        The file.
-    rows
-        Rows that the scanner gave, counted from 0.
-    records
-        Records as the scanner counts those that it cannot parse: from 1, blank lines and the header
-        included, a record with line ends inside quotes as one.
-    malformed
-        All records that the scanner could not parse.
-
-    Returns
-    -------
-    tuple
-        The line of each row, and of each record; some may be missing.
-    """
-    row_lines: dict[int, int] = {}
-    record_lines: dict[int, int] = {}
-    # A field longer than Python takes, or damage, ends the search, not the reading.
-    with contextlib.suppress(csv.Error, EOFError, OSError), open_bytes(table.path) as stream:
-        text = io.TextIOWrapper(stream, "utf-8-sig", "replace", newline="")
-        reader = csv.reader(text, delimiter=table.separator)
-        row, line = 0, 1
-        for number, record in enumerate(reader, 1):
-            if number in records:
-                record_lines[number] = line
-            if number > table.skip and record and number not in malformed:
-                if row in rows:
-                    row_lines[row] = line
-                row += 1
-            if len(row_lines) == len(rows) and len(record_lines) == len(records):
-                break
-            line = reader.line_num + 1
-    return row_lines, record_lines
-
-
 def _head(path: Path) -> bytes:
     try:
         with open_bytes(path) as stream:
@@ -419,7 +377,7 @@ def verify_compression(path: Path | None) -> Iterator[None]:
 def _decompress(path: Path) -> None:
     try:
         with open_bytes(path) as stream:
-            while stream.read(_PIECE):
+            while stream.read(PIECE):
                 pass
     except (EOFError, OSError, zlib.error) as error:
         raise UnreadableError(f"{path}: damaged or incomplete: {error}") from error
@@ -434,7 +392,8 @@ def _suffix(path: Path) -> str:
     return Path(path.stem if compression_of(path) != "none" else path.name).suffix.lower()
 
 
-def _is_table(path: Path, folder: Path) -> bool:
+def is_table(path: Path, folder: Path) -> bool:
+    """Return whether a file would be read with all others of its folder."""
     hidden = any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
     return not hidden and _suffix(path) in (*TEXT, *PARQUET)
 
