@@ -535,18 +535,18 @@ class TestGlove:
         [
             (
                 {"max_metres": 1_500_000},
-                "max_metres=1500000 is wider than the data (50 km): it would suppress nothing",
+                "max_metres=1500000 is wider than the data (50.2 km): it would suppress nothing",
             ),
             (
                 {"max_space": 15_000},
                 (
-                    "max_space=15000 (1,500 km) is wider than the data (50 km): "
+                    "max_space=15000 (1,500 km) is wider than the data (50.2 km): "
                     "it would suppress nothing"
                 ),
             ),
             (
                 {"max_minutes": 703},
-                "max_minutes=703 is longer than the data (12 h): it would suppress nothing",
+                "max_minutes=703 is longer than the data (11.7 h): it would suppress nothing",
             ),
         ],
     )

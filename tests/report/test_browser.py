@@ -221,7 +221,7 @@ class TestWords:
         said = opened.text("#exposure")
         assert f"the strongest uniquely re-identifies {risk:.0%} of people" in said
         gap = told["before"]["k_gap"]
-        assert f"costs {gap['spread']['median']:.3f}; nobody was hidden already" in said
+        assert f"of {gap['spread']['median']:.3f} or less; nobody was hidden already" in said
         assert f"for {gap['time_above_space']:.0%} of people, time costs more than space" in said
 
     def test_every_check_is_shown(self, opened, told):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from incrowd import Trajectories
 from incrowd.data._frame import Frame, laea
-from incrowd.report._collect import DAYS, MOST, RECORDS, sample_records
+from incrowd.report._sample_records import DAYS, MOST, RECORDS, sample_records
 
 FRAME = Frame(laea(7.5, -5.5), 100.0, 60)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli._console import say
-from incrowd.cli._options import in_units
+from incrowd.cli._values import in_units
 from incrowd.errors import ArgumentError, UnreadableError
 
 if TYPE_CHECKING:

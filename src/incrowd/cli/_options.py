@@ -11,10 +11,7 @@ These options stand in groups whose names begin with `READING`: ``--help`` folds
 
 import contextlib
 import functools
-import glob
 import inspect
-import math
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +22,7 @@ import typer
 from incrowd.cli._command import READING, HelpReading
 from incrowd.cli._console import progress, say
 from incrowd.cli._project import NoProject, ProjectFile
-from incrowd.errors import ArgumentError
+from incrowd.cli._values import by_sensor, numbers, parts, unescaped
 
 if TYPE_CHECKING:
     from incrowd.data._frame import Frame
@@ -43,9 +40,6 @@ __all__ = [
     "RecordFile",
     "ReleaseFolder",
     "Source",
-    "by_sensor",
-    "in_units",
-    "numbers_of",
     "reading_keys",
     "reads_data",
     "reads_original",
@@ -60,8 +54,6 @@ _PART = f"{READING}: which part to take"
 _MACHINE = f"{READING}: machine"
 _OUTPUT = "Output"
 
-_NAMED = r"([^\W\d][\w-]*)=(.+)"
-"""A sensor and its file."""
 _HELP = inspect.Parameter(
     "help_reading", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=HelpReading
 )
@@ -84,8 +76,6 @@ _READ_AS = {
 """Arguments of `read` and `select` that are not named as their options are."""
 MACHINE = ("memory", "threads", "temp_dir", "rejects")
 """Arguments of `read` that change nothing of what is read."""
-_WIDEST = 2**31 - 1
-"""Cells and slots are 32-bit integers: nothing is wider or longer."""
 
 
 def _option(
@@ -352,10 +342,10 @@ def _source(
         "geometry": geometry,
         "cells": antennas, "sensor": sensor, "crs": crs, "cell": cell, "slot": slot, "tz": tz,
         "time_format": time_format, "time_unit": time_unit, "strict": fail_on_bad_row,
-        "max_bad": max_bad, "separator": _unescaped(separator), "decimal": decimal,
+        "max_bad": max_bad, "separator": unescaped(separator), "decimal": decimal,
         "memory": memory, "threads": threads, "temp_dir": temp_dir,
-        "bbox": None if bbox is None else tuple(_numbers(bbox, 4, "--bbox")),
-        "window": None if window is None else tuple(_parts(window, 2, "--window")),
+        "bbox": None if bbox is None else tuple(numbers(bbox, 4, "--bbox")),
+        "window": None if window is None else tuple(parts(window, 2, "--window")),
         "names": None if column_names is None else column_names.split(","),
         "rejects": _rejects_file(rejects),
     }  # fmt: skip
@@ -502,81 +492,3 @@ def _usual() -> dict[str, Any]:
     """Return the reading options without any that was given."""
     parameters = _parameters()[1:]
     return _source("", **{one.name: one.default for one in parameters}).reading
-
-
-def by_sensor(given: list[str]) -> tuple[str, dict[str, str]]:
-    """Return the one path, or the file of each sensor if they are named: ``gsm=gsm.csv``."""
-    # A path may have a = in it, as folders of partitions do; then it is there.
-    there = [bool(glob.glob(one)) for one in given]  # noqa: PTH207  absolute ones, too
-    named = [
-        None if is_path else re.fullmatch(_NAMED, one)
-        for is_path, one in zip(there, given, strict=True)
-    ]
-    if len(given) == 1 and named[0] is None:
-        return given[0], {}
-    files: dict[str, str] = {}
-    for one, match in zip(given, named, strict=True):
-        if match is None:
-            raise ArgumentError(
-                f"{one!r} names no sensor: several files must be given as one for each sensor, "
-                "like gsm=gsm.csv wifi=wifi.csv (many files of one table are given as a folder or "
-                "as a quoted pattern, like 'june-*.csv')"
-            )
-        name, path = match[1].lower(), match[2]
-        if name in files:
-            raise ArgumentError(
-                f"sensor {name!r} is given twice ({files[name]} and {path}); give several files of "
-                "a sensor as a folder or as a quoted pattern"
-            )
-        files[name] = path
-    return " ".join(given), files
-
-
-def _parts(text: str, count: int, option: str) -> list[str]:
-    parts = [part.strip() for part in text.split(",")]
-    if len(parts) != count:
-        raise ArgumentError(f"{option} must be {count} values separated by commas, not {text!r}")
-    return parts
-
-
-def _numbers(text: str, count: int, option: str) -> list[float]:
-    try:
-        return [float(part) for part in _parts(text, count, option)]
-    except ValueError as error:
-        raise ArgumentError(
-            f"{option} must be {count} numbers separated by commas, not {text!r}"
-        ) from error
-
-
-def _unescaped(separator: str | None) -> str | None:
-    return "\t" if separator in ("\\t", "tab") else separator
-
-
-def in_units(option: str, value: float | None, unit: float, short: str, name: str) -> int | None:
-    """Return a threshold in whole cells or slots, rounded down."""
-    if value is None:
-        return None
-    if not math.isfinite(value):
-        raise ArgumentError(f"{option} must be a finite number of {short}, not {value}")
-    number = min(math.floor(value / unit + 1e-9), _WIDEST)
-    if number < 1:
-        raise ArgumentError(
-            f"{option} must be at least one {name} of the grid ({unit:g} {short}), not "
-            f"{value:g} {short}"
-        )
-    if not math.isclose(number * unit, value) and number < _WIDEST:
-        say(
-            f"note: {option} is rounded down to {number * unit:g} {short} ({number:,} {name}s of "
-            "the grid)"
-        )
-    return number
-
-
-def numbers_of(text: str, example: str, option: str = "--k") -> list[int]:
-    """Return the numbers of an option, each once, in order."""
-    try:
-        return sorted({int(part) for part in text.split(",")})
-    except ValueError as error:
-        raise ArgumentError(
-            f"{option} must be integers separated by commas, like {example}, not {text!r}"
-        ) from error

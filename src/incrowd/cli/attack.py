@@ -21,8 +21,9 @@ from incrowd.cli._attack_options import (
 )
 from incrowd.cli._console import on_first_progress, progress, warn, write_people
 from incrowd.cli._messages import print_json
-from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, numbers_of, reads_data
+from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, reads_data
 from incrowd.cli._sensors import NamedPlaces, visits_by_name
+from incrowd.cli._values import numbers_of
 
 if TYPE_CHECKING:
     import polars as pl

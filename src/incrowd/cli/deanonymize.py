@@ -13,16 +13,9 @@ import typer
 from incrowd._format import WIDTH
 from incrowd.cli._console import on_first_progress, progress, say, write_people
 from incrowd.cli._messages import print_json
-from incrowd.cli._options import (
-    AsJson,
-    Overwrite,
-    PeopleFile,
-    Source,
-    by_sensor,
-    in_units,
-    reads_sensors,
-)
+from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, reads_sensors
 from incrowd.cli._sensors import ByName, Diameter, MaxGap, MinStay, Pois, traces_of
+from incrowd.cli._values import by_sensor, in_units
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from incrowd.cli._attack_options import (
 )
 from incrowd.cli._console import on_first_progress, progress, say
 from incrowd.cli._messages import print_json
-from incrowd.cli._options import AsJson, Overwrite, Source, numbers_of, reads_data
+from incrowd.cli._options import AsJson, Overwrite, Source, reads_data
+from incrowd.cli._values import numbers_of
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import typer
 from incrowd._format import QUANTILES, WIDTH, duration, length, percent, significant
 from incrowd.cli._console import on_first_progress, progress, write_people
 from incrowd.cli._messages import print_json
-from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, numbers_of, reads_data
+from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, reads_data
+from incrowd.cli._values import numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ import typer
 from incrowd._format import WIDTH, percent
 from incrowd.cli._console import on_first_progress, progress
 from incrowd.cli._messages import print_json
-from incrowd.cli._options import AsJson, Source, numbers_of, reads_sensors
+from incrowd.cli._options import AsJson, Source, reads_sensors
 from incrowd.cli._sensors import (
     ByName,
     Diameter,
@@ -26,6 +26,7 @@ from incrowd.cli._sensors import (
     TimeBin,
     traces_of,
 )
+from incrowd.cli._values import numbers_of
 from incrowd.errors import ArgumentError, InputError
 
 if TYPE_CHECKING:

@@ -166,7 +166,7 @@ def publish(
     ...     hidden = incrowd.glove(city, k=2)
     ...     done = incrowd.publish(hidden, f"{folder}/release", original=city, draws=50)
     ...     sorted(file.name for file in done.path.iterdir())
-    ['manifest.json', 'trajectories.parquet']
+    ['fact-sheet.md', 'manifest.json', 'trajectories.parquet']
     >>> done.verification.ok, done.manifest.sizes["people"]
     (True, 40)
     """

@@ -40,7 +40,6 @@ from incrowd.report._cost_of_k import cost_of_k
 from incrowd.report._disclosure import LEAST, area_of, days_of, without_tails
 from incrowd.report._numbers import (
     Attacked,
-    Box,
     Exposure,
     ExposureBefore,
     KGap,
@@ -50,11 +49,11 @@ from incrowd.report._numbers import (
     Numbers,
     OriginalData,
     Precision,
-    PublishedRecord,
     Risk,
     Sizes,
     Unique,
 )
+from incrowd.report._sample_records import sample_records
 
 if TYPE_CHECKING:
     from incrowd.data._visits import Visits
@@ -71,7 +70,6 @@ __all__ = [
     "collect_numbers",
     "gaps_in",
     "made_with",
-    "sample_records",
     "settings_in",
     "sizes_in",
     "spread_of",
@@ -89,9 +87,6 @@ CURVE_STEPS = 50
 """At how many equal steps a distribution is told."""
 BEYOND = 10
 """How many people the end of a distribution leaves out, at least."""
-RECORDS, DAYS, MOST = 3, 3, 150
-"""How many published records are drawn, of how many days, and how many boxes of each at most."""
-DAY = 86_400
 STAGES = (
     "verifying",
     "reading",
@@ -318,56 +313,6 @@ def attacked(
             )
         )
     return Risk(known, number, len(visits), tuple(rows))
-
-
-def sample_records(published: Trajectories, *, least: int) -> tuple[PublishedRecord, ...]:
-    """Return a few published records as boxes: kilometres from the record's corner, hours.
-
-    Only records that `least` people share are taken, those in the middle (as wide and as long as
-    most), and only their first days. Positions count
-    from the south-west corner of each record, times from the midnight (UTC) before its first box.
-
-    Examples
-    --------
-    >>> import incrowd
-    >>> from incrowd.report._collect import sample_records
-    >>> city = incrowd.synthesize("city", users=20, seed=7)
-    >>> found = sample_records(incrowd.glove(city, k=2).trajectories, least=2)
-    >>> len(found), found[0].crowd, found[0].boxes[0].hour < 24
-    (3, 2, True)
-    """
-    crowds = np.flatnonzero((published.crowd >= least) & (published.lengths() > 1))
-    if not len(crowds):
-        return ()
-    wide = np.maximum(published.x1 - published.x0, published.y1 - published.y0)
-    owner = np.repeat(np.arange(len(published)), published.lengths())
-    width = np.bincount(owner, wide, len(published)) / np.maximum(published.lengths(), 1)
-    middle = crowds[np.argsort(width[crowds], kind="stable")]
-    at = np.linspace(0, 1, RECORDS + 2)[1:-1] * (len(middle) - 1)
-    chosen = dict.fromkeys(int(middle[round(index)]) for index in at)
-    return tuple(_record(published, index) for index in chosen)
-
-
-def _record(published: Trajectories, index: int) -> PublishedRecord:
-    frame, record = published.frame, published[index]
-    start = int(record.t0[0]) * frame.slot + frame.origin
-    midnight = start - start % DAY
-    hour = (record.t0.astype(np.int64) * frame.slot + frame.origin - midnight) / 3600
-    end = (record.t1.astype(np.int64) * frame.slot + frame.origin - midnight) / 3600
-    kept = np.flatnonzero(hour < DAYS * 24)[:MOST]
-    km = frame.cell / 1000
-    west, south = int(record.x0[kept].min()), int(record.y0[kept].min())
-    columns = (
-        (record.x0[kept] - west) * km,
-        (record.x1[kept] - west) * km,
-        (record.y0[kept] - south) * km,
-        (record.y1[kept] - south) * km,
-        hour[kept],
-        end[kept],
-    )
-    rows = zip(*columns, strict=True)
-    boxes = (Box(*(round(float(value), 3) for value in row)) for row in rows)
-    return PublishedRecord(int(record.crowd), tuple(boxes))
 
 
 def made_with(manifest: Manifest) -> MadeWith:

@@ -31,7 +31,8 @@ from incrowd.report._collect import (
     sizes_in,
 )
 from incrowd.report._disclosure import suppress_small_counts
-from incrowd.report._numbers import Given, Numbers, Verdict
+from incrowd.report._lights import Verdict
+from incrowd.report._numbers import Given, Numbers
 from incrowd.report._purposes import DEFAULT, checked_thresholds, purpose_of
 from incrowd.report._verdict import judge
 

@@ -3,7 +3,8 @@
 import textwrap
 
 from incrowd._format import WIDTH, percent
-from incrowd.report._numbers import Exposure, Numbers, Verdict
+from incrowd.report._lights import Verdict
+from incrowd.report._numbers import Exposure, Numbers
 
 __all__ = [
     "attack_lines",

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from incrowd._format import percent
-from incrowd.report._numbers import Light, Numbers
+from incrowd.report._lights import Light
+from incrowd.report._numbers import Numbers
 
 __all__ = [
     "AMBER",
