@@ -11,11 +11,19 @@ import incrowd
 from incrowd.data._frame import Frame, laea
 from incrowd.data._manifest import read_manifest, read_release
 from incrowd.data._release import write_record, write_release
-from incrowd.errors import ArgumentError, ColumnError, OutputError, PrivacyWarning, UnreadableError
+from incrowd.errors import (
+    ArgumentError,
+    ColumnError,
+    DataWarning,
+    OutputError,
+    PrivacyWarning,
+    UnreadableError,
+)
 from incrowd.evaluate._publish import publish
 from incrowd.report._figures import charts
 from incrowd.report._make import make
 from incrowd.report._text import words
+from incrowd.report._verdict import judge
 from report.conftest import ZONE
 from strategies import only_deep
 
@@ -407,3 +415,77 @@ class TestNobodyIsNamed:
         curve = made.numbers.before.k_gap.curve
         assert curve[-1][0] < most
         assert curve[-1][1] < 1
+
+
+class TestZone:
+    def test_is_asked_for_where_it_matters(self, town, copy):
+        with pytest.warns(DataWarning, match="the time zone in which people live is not known"):
+            made = make(copy, original=town, targets=5)
+        assert (made.numbers.given.tz, made.numbers.given.zone_known) == ("UTC", False)
+        said = dict(words(made.numbers)["data"])
+        assert said["time zone"].startswith("not given: days, nights and working hours are taken")
+        assert "--local-tz" not in words(made.numbers)["commands"]
+
+    def test_is_that_of_the_record(self, tmp_path):
+        file, who = tmp_path / "calls.csv", tmp_path / "who.parquet"
+        incrowd.write(incrowd.synthesize("city", users=12, seed=3), file)
+        data = incrowd.read(file, tz="Asia/Tokyo")
+        publish(incrowd.glove(data, k=2), tmp_path / "r", original=data, record=who, draws=20)
+        made = make(tmp_path / "r", record=who, targets=5)
+        assert (made.numbers.given.tz, made.numbers.given.zone_known) == ("Asia/Tokyo", True)
+
+    def test_lights_of_homes_say_that_it_is_not_known(self, town, copy, whole):
+        homes = next(each for each in whole.verdict.lights if each.about == "Homes")
+        assert "UTC" not in homes.says
+        given = dataclasses.replace(whole.numbers.given, zone_known=False)
+        doubtful = judge(dataclasses.replace(whole.numbers, given=given))
+        homes = next(each for each in doubtful.lights if each.about == "Homes")
+        assert "because no time zone was given" in homes.says
+
+
+class TestFewLeftOut:
+    """Where one or two people are left out, nothing on the page tells how many."""
+
+    @pytest.fixture(scope="class")
+    @staticmethod
+    def made(tmp_path_factory):
+        folder = tmp_path_factory.mktemp("few")
+        data = incrowd.synthesize("city", users=41, seed=7)
+        who = folder / "who.parquet"
+        hidden = incrowd.glove(data, k=2)
+        dropped = hidden.losses["people_dropped"]
+        assert 0 < dropped < 10
+        publish(hidden, folder / "release", original=data, record=who, draws=20)
+        made = make(folder / "release", original=data, record=who, tz=ZONE, targets=5)
+        return made, data, hidden
+
+    def test_no_number_of_people_is_exact(self, made):
+        report, data, _ = made
+        told = json.loads(report.json())
+        published = told["sizes"]["people"]
+        dropped = len(data) - published
+
+        def walk(value, name=""):
+            if isinstance(value, dict):
+                for key, part in value.items():
+                    walk(part, f"{name}/{key}")
+            elif isinstance(value, list):
+                for part in value:
+                    walk(part, name)
+            elif isinstance(value, int) and not isinstance(value, bool):
+                last = name.rpartition("/")[2]
+                if "people" in last or "dropped" in last:
+                    assert value != len(data), name
+                    assert value != dropped, name
+
+        walk(told)
+
+    def test_nor_what_was_deleted_with_them(self, made):
+        report, _, hidden = made
+        lost = hidden.losses["samples_dropped"]
+        told = json.loads(report.json())
+        assert told["accuracy"]["samples_deleted"] != lost
+        assert told["accuracy"]["samples_deleted"] >= lost
+        assert f"{lost:,} sample" not in report.html()
+        assert "fewer than 10 people are left out" in report.verdict.loss
+        assert f"about {40:,}" in dict(words(report.numbers)["data"])["people"]

@@ -154,6 +154,11 @@ def _beside(
     from incrowd.evaluate._comparison import of_files
 
     tz = local or source.reading["tz"] or "UTC"
+    if not (local or source.reading["tz"]):
+        say(
+            "note: the time zone in which people live is not known; nights and working hours are "
+            "taken in UTC, so that homes and workplaces may be wrong. Give it with --local-tz"
+        )
     find_zone(tz)
 
     def read(grid: Any) -> "Trajectories":

@@ -172,7 +172,12 @@ def _rounded(numbers: "Numbers", least: int) -> "Numbers":
                 known, people=near(known.people), people_dropped=0, samples_deleted=rounded
             ),
         )
-    return replace(numbers, before=before, sizes=sizes, accuracy=precise, rounded=True)
+    useful = numbers.utility
+    if useful is not None and useful.persons is not None:
+        useful = replace(useful, persons=replace(useful.persons, dropped=0))
+    return replace(
+        numbers, before=before, sizes=sizes, accuracy=precise, utility=useful, rounded=True
+    )
 
 
 def _few_told(told: "Inference | None", least: int) -> "Inference | None":
