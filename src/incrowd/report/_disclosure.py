@@ -172,12 +172,15 @@ def _rounded(numbers: "Numbers", least: int) -> "Numbers":
                 known, people=near(known.people), people_dropped=0, samples_deleted=rounded
             ),
         )
-    useful = numbers.utility
+    useful, cost = numbers.utility, numbers.cost_of_k
+    if cost is not None:
+        cost = replace(cost, people=near(cost.people))
     if useful is not None and useful.persons is not None:
         useful = replace(useful, persons=replace(useful.persons, dropped=0))
     return replace(
-        numbers, before=before, sizes=sizes, accuracy=precise, utility=useful, rounded=True
-    )
+        numbers, before=before, sizes=sizes, accuracy=precise, utility=useful, cost_of_k=cost,
+        rounded=True,
+    )  # fmt: skip
 
 
 def _few_told(told: "Inference | None", least: int) -> "Inference | None":
