@@ -336,9 +336,9 @@ def _cost(numbers: Numbers) -> dict[str, Any]:
     return {
         "says": (
             f"Measured on {'about ' * numbers.rounded}{found.people:,} people drawn at random, "
-            "with the settings of this release and another k. They hide among themselves, farther apart "
-            "than everybody is, so each figure is worse than in a release of all; how it falls "
-            "from k to k is what to look at. Shares are of samples, the last of people."
+            "with the settings of this release and another k. They hide among themselves, farther "
+            "apart than everybody is, so each figure is worse than in a release of all; how it "
+            "falls from k to k is what to look at. Shares are of samples, the last of people."
         ),
         "head": ("k", *heads.values()),
         "rows": [
