@@ -29,6 +29,7 @@ __all__ = [
     "Command",
     "Commands",
     "HelpReading",
+    "Wrapped",
     "with_messages",
 ]
 
@@ -197,10 +198,10 @@ def with_messages(command: Callable[..., None]) -> "_WithMessages":
     return _WithMessages(command)
 
 
-class _WithMessages:
-    """A command with the options of `EVERYWHERE`.
+class Wrapped:
+    """A command with more options than its function has; `__signature__` has them all.
 
-    Typer asks for the signature each time, so that what the command has is what it has then: a
+    Typer asks for the signature each time, so that a command has what it is to have then: a
     mechanism may be entered after the command was made.
     """
 
@@ -208,6 +209,10 @@ class _WithMessages:
         self._command = command
         self.__name__, self.__doc__ = command.__name__, command.__doc__
         self.__annotations__: dict[str, Any] = {}
+
+
+class _WithMessages(Wrapped):
+    """A command with the options of `EVERYWHERE`."""
 
     @property
     def __signature__(self) -> inspect.Signature:

@@ -23,6 +23,7 @@ import typer
 
 from incrowd._format import WIDTH, duration, length
 from incrowd._format import count_of as share
+from incrowd.cli._command import Wrapped
 from incrowd.errors import ArgumentError
 from incrowd.protect._mechanism import Mechanism, Option, options_of
 from incrowd.protect._registry import MECHANISMS
@@ -130,17 +131,8 @@ def takes_settings(command: Callable[..., None]) -> "_WithSettings":
     return _WithSettings(command)
 
 
-class _WithSettings:
-    """A command with the options of every mechanism that is entered when it is run.
-
-    Typer asks for the signature each time, so that mechanisms may be entered after the command was
-    made.
-    """
-
-    def __init__(self, command: Callable[..., None]) -> None:
-        self._command = command
-        self.__name__, self.__doc__ = command.__name__, command.__doc__
-        self.__annotations__: dict[str, Any] = {}
+class _WithSettings(Wrapped):
+    """A command with the options of every mechanism that is entered when it is run."""
 
     @property
     def __signature__(self) -> inspect.Signature:
