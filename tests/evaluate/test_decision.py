@@ -30,8 +30,9 @@ def made(tmp_path_factory):
         who = folder / f"{name}.parquet"
         publish(incrowd.glove(town, k), folder / name, original=town, record=who, draws=20)
         report = incrowd.report.make(
-            folder / name, original=town, record=who, tz="Africa/Abidjan", targets=5
-        )
+            folder / name, original=town, record=who, tz="Africa/Abidjan", targets=5,
+            purpose="internal" if k == 3 else "contract",
+        )  # fmt: skip
         report.save(report_beside(folder / name))
     monkey.undo()
     return folder
@@ -68,7 +69,7 @@ class TestSign:
         assert (found["decision"], found["name"], found["recipient"]) == (
             "share", SIGNER, "The ministry",
         )  # fmt: skip
-        assert (found["verdict"], found["purpose"]) == ("yes", "contract")
+        assert (found["verdict"], found["purpose"]) == ("yes", "internal")
         assert set(found["release"]) == {"manifest.json", "trajectories.parquet", "fact-sheet.md"}
         assert found["report"]["name"] == "threes-report.html"
         assert read_decision(place) == made
@@ -96,8 +97,24 @@ class TestSign:
         with pytest.raises(ArgumentError, match=r"with conditions.*give the reason"):
             sign(town / "pairs", decision="share", name=SIGNER)
         assert not decision_beside(town / "pairs").exists()
-        made = sign(town / "pairs", decision="share", name=SIGNER, reason="a test city")
-        assert made.reason == "a test city"
+        with pytest.raises(ArgumentError, match="is no reason"):
+            sign(town / "pairs", decision="share", name=SIGNER, reason=".")
+        made = sign(town / "pairs", decision="share", name=SIGNER, reason="It is a test city.")
+        assert made.reason == "It is a test city."
+        found = check_decision(town / "pairs", decision_beside(town / "pairs"))
+        assert found.noted
+        assert "AGAINST the report, which says: it may be shared with conditions" in found.says
+
+    def test_blanks_must_be_filled_in(self, town):
+        with pytest.raises(ArgumentError, match="a blank that is not filled in: The recipient"):
+            sign(town / "pairs", decision="conditions", name=SIGNER)
+
+    def test_a_page_whose_answer_was_changed(self, town):
+        page = report_beside(town / "pairs")
+        text = page.read_text(encoding="utf-8")
+        page.write_text(text.replace('"answer":"conditions"', '"answer":"yes"'), encoding="utf-8")
+        with pytest.raises(ArgumentError, match="is not that of its headline"):
+            sign(town / "pairs", decision="share", name=SIGNER)
 
     def test_prints_what_was_decided(self, town):
         made = sign(town / "pairs", decision="conditions", name=SIGNER, conditions=["Be kind."])
@@ -172,7 +189,7 @@ class TestCheck:
 
     def test_another_report(self, signed):
         report_beside(signed / "threes").write_text("another")
-        assert self.check(signed).says == "The report is not the one that was read."
+        assert self.check(signed).says == "Does not hold: the report is not the one that was read."
 
     def test_a_changed_decision(self, signed):
         place = decision_beside(signed / "threes")
@@ -183,9 +200,8 @@ class TestCheck:
     def test_a_changed_release(self, signed, name):
         file = signed / "threes" / name
         file.write_bytes(file.read_bytes() + b"\n")
-        assert (
-            self.check(signed).says == f"{name.capitalize()} is not the file that was decided on."
-        )
+        says = f"Does not hold: {name} is not the file that was decided on."
+        assert self.check(signed).says == says
 
     def test_a_file_more(self, signed):
         (signed / "threes" / "more.txt").write_text("")

@@ -7,6 +7,7 @@ from typing import Any
 from incrowd.evaluate._utility.accuracy import Accuracy
 from incrowd.evaluate._utility.aggregate import AggregateUtility, Difference, Map
 from incrowd.evaluate._utility.distributions import Distribution, errors_of, ratios_of
+from incrowd.evaluate._utility.inference import Disclosure, Inference, Share
 from incrowd.evaluate._utility.summary import Persons, Utility
 from incrowd.evaluate._verify.result import NAMES, Check, Verification
 from incrowd.report._numbers import (
@@ -63,7 +64,18 @@ def numbers(
         ),
         sizes=Sizes({"people": 90, "samples": 900}),
         after=Exposure(rows(*unique), None) if unique else None,
+        inference=told(0),
     )
+
+
+def told(people: int, of: int = 100) -> Inference:
+    """Give what records tell: the home and a night of so many people to 1 km, and none to 100 m."""
+    share, none = Share(people, of), Share(0, of)
+    lengths = (
+        Disclosure(100, 1, 100, none, none, none, none, none),
+        Disclosure(1000, 10, 1000, share, none, share, none, none),
+    )
+    return Inference("UTC", of, 0, 0, lengths)
 
 
 def with_sizes(known: Numbers, **sizes: float) -> Numbers:

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from incrowd.errors import ArgumentError
-from incrowd.evaluate._utility.inference import Disclosure, Inference, Share
 from incrowd.report._purposes import (
     PURPOSES,
     checked_thresholds,
@@ -15,23 +14,13 @@ from incrowd.report._purposes import (
 )
 from incrowd.report._thresholds import LIGHTS, Threshold
 from incrowd.report._verdict import judge
-from report.samples import numbers, sharp
+from report.samples import numbers, sharp, told
 
 
 def meant(known, purpose, **own):
     """Give the verdict on numbers for a purpose."""
     given = replace(known.given, purpose=purpose, thresholds=checked_thresholds(own))
     return judge(replace(known, given=given))
-
-
-def told(home, of=100):
-    """Give what records tell: homes of so many people, to 100 m and to 1 km."""
-    share, none = Share(home, of), Share(0, of)
-    rows = (
-        Disclosure(100, 1, 100, none, none, none, none, none),
-        Disclosure(1000, 10, 1000, share, none, share, none, none),
-    )
-    return Inference("UTC", of, 0, 0, rows)
 
 
 def crowd(verdict):
@@ -50,27 +39,32 @@ class TestPurposes:
         assert meant(numbers(smallest, smallest), purpose).answer == answer
 
     def test_open_data_needs_an_answer_to_all_three_questions(self):
-        verdict = meant(numbers(11, 11), "open")
+        unknown = replace(numbers(11, 11), inference=None)
+        verdict = meant(unknown, "open")
         names = [reason.partition(" (")[0] for reason in verdict.because]
         assert names == ["linkability", "inference"]
-        assert not meant(numbers(11, 11), "contract").because
+        names = [each.partition(" (")[0] for each in meant(unknown, "contract").because]
+        assert names == ["inference"]
+        assert not meant(unknown, "internal").because
 
     def test_open_data_that_tells_homes_is_refused(self):
         known = replace(numbers(11, 11), inference=told(80))
-        assert "with anybody" in meant(known, "open").headline
+        assert "as open data" in meant(known, "open").headline
         assert meant(known, "open").answer == "no"
-        assert meant(known, "contract").answer == "yes"
+        assert meant(known, "contract").answer == "conditions"
+        assert meant(known, "internal").answer == "yes"
 
     def test_a_crowd_that_is_too_small_for_the_purpose_is_said_so(self):
         headline = meant(numbers(3, 3), "open").headline
         assert headline == (
-            "Do not share this release with anybody: its smallest crowd has 3 people, which is "
+            "Do not share this release as open data: its smallest crowd has 3 people, which is "
             "too few for that."
         )
 
     def test_conditions_are_proposed_where_there_must_be_some(self):
         assert meant(numbers(2, 2), "contract").conditions == PURPOSES["contract"].conditions
-        assert meant(numbers(3, 3), "contract").conditions == ()
+        assert meant(numbers(3, 3), "contract").conditions == PURPOSES["contract"].conditions
+        assert meant(numbers(1, 2), "contract").conditions == ()
 
     @pytest.mark.parametrize("purpose", PURPOSES.values(), ids=lambda each: each.name)
     def test_names_known_lights_and_a_source(self, purpose):
@@ -131,7 +125,7 @@ class TestQuestions:
         return {each.name: each for each in meant(known, purpose).questions}
 
     def test_what_was_not_measured_is_amber_and_says_so(self):
-        found = self.answers(numbers(linkage=None))
+        found = self.answers(replace(numbers(linkage=None), inference=None))
         assert (found["linkability"].level, found["linkability"].word) == ("amber", "not assessed")
         assert (found["inference"].level, found["inference"].figure) == ("amber", "not assessed")
 

@@ -157,7 +157,8 @@ class TestAnswer:
     def test_one_of_two_losses_is_called_so(self):
         known = with_sizes(numbers(), dropped_share=0.01)
         assert light(judge(known), "Left out").says.startswith("The share of people who")
-        both = replace(known, accuracy=sharp(deleted=0))
+        seen = replace(known.given, original=True, record=True)
+        both = replace(known, accuracy=sharp(deleted=0), given=seen)
         assert light(judge(both), "Left out").says.startswith("The larger of two shares")
 
     @pytest.mark.parametrize(
@@ -176,8 +177,9 @@ class TestAnswer:
     def test_where_little_is_left_somebody_has_to_decide(self):
         verdict = judge(replace(numbers(), accuracy=sharp(deleted=9_990)))
         assert verdict.answer == "conditions"
-        assert "but 99.9% of the people or samples are left out" in verdict.headline
-        assert [reason.split(":")[0] for reason in verdict.because] == ["Left out (99.9%)"]
+        assert "but 99.9% of the samples are not in it" in verdict.headline
+        [reason] = verdict.because
+        assert reason.startswith("99.9% of the samples are not in the release: decide whether")
 
 
 class TestUse:
@@ -245,7 +247,9 @@ class TestThreeNumbers:
 
     def test_one_alone_is_said_so(self):
         three = judge(numbers(1, 2)).three
-        assert f"{three[0]['value']} {three[0]['what']}" == "1 person or more has a unique record"
+        assert (
+            f"{three[0]['value']} {three[0]['what']}" == "1 person or more has a record of her own"
+        )
 
     def test_other_kinds_of_points_do_not_count(self):
         after = Exposure(rows(0.0) + rows(1, 1, 1, 1, kind="spatial"), None)

@@ -47,6 +47,7 @@ __all__ = [
     "refuse_options",
     "share",
     "takes_settings",
+    "without_others",
     "wrapped",
 ]
 
@@ -191,6 +192,20 @@ def _option(name: str, each: Offered) -> inspect.Parameter:
         default=None,
         annotation=Annotated[each.kind | None, option],
     )
+
+
+def without_others(context: typer.Context, method: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what the project file says for another mechanism than the one asked for here."""
+    offered = offered_settings()
+    named = context.get_parameter_source("method")
+    if named is None or named.name != "COMMANDLINE":
+        return settings
+    found = dict(settings)
+    for name, each in offered.items():
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "DEFAULT_MAP" and method not in each.owners:
+            found[name] = None
+    return found
 
 
 def refuse_options(method: str, settings: dict[str, Any]) -> None:

@@ -440,6 +440,8 @@ def _with_options(
         for one in (*_PROJECT, _HELP):
             del given[one.name]
         context = given["context"] if takes_context else given.pop("context")
+        if recorded:
+            given |= _release_and_record(context, given)
         known = _recorded(given.get("record")) if recorded else None
         source: Source | None
         if known is not None:
@@ -460,6 +462,23 @@ def _typed(context: typer.Context) -> set[str]:
     """Return the names of the parameters that were given on the command line."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     return {name for name, of in sources.items() if of is not None and of.name == "COMMANDLINE"}
+
+
+def _release_and_record(context: typer.Context, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the release, also where the folder of a run is named, and the record beside it.
+
+    The record of the last run, which the project file gives, belongs to the release of that run.
+    """
+    release, typed = Path(given["release"]), _typed(context)
+    if (release / "run.json").is_file() and (release / "release").is_dir():
+        release /= "release"
+    found: dict[str, Any] = {"release": release}
+    if "release" not in typed:
+        say(f"the release of the last run: {release}")
+    elif "record" not in typed and given.get("record") is not None:
+        beside = release.parent / "private" / "who.parquet"
+        found["record"] = beside if beside.is_file() else None
+    return found
 
 
 def _recorded(record: Path | None) -> "OriginalReading | None":

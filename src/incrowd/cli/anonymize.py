@@ -21,6 +21,7 @@ from incrowd.cli._methods import (
     offered_settings,
     refuse_options,
     takes_settings,
+    without_others,
 )
 from incrowd.cli._options import AsJson, Source, reads_data
 from incrowd.errors import ArgumentError, IncrowdError, LossError, VerificationError
@@ -120,6 +121,7 @@ def anonymize(
 
     Example:  `incrowd anonymize cdr.csv --method cloak --cloak 60 -o cloaked`
     """
+    settings = without_others(context, method, settings)
     refuse_options(method, settings)
     mechanism = mechanism_of(method, settings)
     if checkpoint is not None and not mechanism.long_running:

@@ -20,7 +20,7 @@ from incrowd.cli._options import (
 )
 from incrowd.cli._project import own_thresholds
 from incrowd.cli.anonymize import itself
-from incrowd.errors import ArgumentError
+from incrowd.errors import ArgumentError, OutputError
 
 if TYPE_CHECKING:
     from incrowd.report._make import Report
@@ -125,13 +125,18 @@ def report(
     Example:  `incrowd report release/ --original cdr.csv --record who.parquet`
     """
     from incrowd.data._manifest import PAGE, read_manifest
-    from incrowd.evaluate._decision import report_beside
+    from incrowd.evaluate._decision import decision_beside, report_beside
     from incrowd.report._make import make
 
     read_manifest(release)
     if inside and output is not None:
         raise ArgumentError("--in-release and -o name two places for the page; give one")
     place = release / PAGE if inside else output or report_beside(release)
+    if place.exists() and (decision := decision_beside(release)).is_file():
+        raise OutputError(
+            f"{place} was decided on ({decision}) and is not replaced; write another with -o FILE, "
+            "or move the decision away first"
+        )
     _refuse_places(None if inside else place, pdf, figures, overwrite=overwrite)
     reading = {} if source is None else source.reading
     with progress("Reporting", "steps") as update:

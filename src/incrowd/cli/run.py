@@ -19,17 +19,20 @@ import os
 import secrets
 import shlex
 import shutil
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd._atomic import replacing
 from incrowd.cli import _methods, anonymize, describe
 from incrowd.cli._console import on_first_progress, progress, say
 from incrowd.cli._messages import print_json
-from incrowd.cli._methods import mechanism_of, refuse_options, takes_settings
+from incrowd.cli._methods import mechanism_of, refuse_options, takes_settings, without_others
 from incrowd.cli._options import MACHINE, AsJson, LocalZone, Source, reads_data
 from incrowd.cli._project import own_thresholds
 from incrowd.cli.report import STATUS, Purposes
@@ -147,6 +150,7 @@ def run(
     """
     if source.files:
         raise ArgumentError("incrowd run takes one table, and not a file for each sensor")
+    settings = without_others(context, method, settings)
     refuse_options(method, settings)
     mechanism = mechanism_of(method, settings)
     tz = local or source.reading["tz"]
@@ -164,9 +168,11 @@ def run(
     data = source.read()
     final = folder / (name or period_of(data, tz or "UTC"))
     _refuse(final, source.path, overwrite=overwrite)
-    steps = _Steps(_work_folder(final, key), wanted, mechanism, data, _telling(as_json=as_json))
-    steps.all(key, _options_in_use(context))
-    _give_name(steps.folder, final)
+    with _alone(final):
+        work = _work_folder(final, key)
+        steps = _Steps(work, wanted, mechanism, data, _telling(as_json=as_json))
+        steps.all(key, _options_in_use(context))
+        _give_name(steps.folder, final)
     _finish(final, as_json=as_json)
 
 
@@ -229,8 +235,7 @@ class _Steps:
             table = incrowd.k_gap(
                 self.data, k, threads=self.wanted.source.reading["threads"], progress=first
             )
-        with _beside(file) as part:
-            part.touch(mode=0o600)
+        with replacing(file, overwrite=True, private=True) as part:
             table.write_parquet(part)
         return table
 
@@ -298,7 +303,7 @@ class _Steps:
         return made.verdict.answer
 
     def _write(self, file: Path, text: str) -> None:
-        with _beside(file) as part:
+        with replacing(file, overwrite=True, private=file.parent == self.private) as part:
             part.write_text(f"{text}\n", "utf-8")
 
 
@@ -343,7 +348,8 @@ def _options_in_use(context: typer.Context) -> dict[str, Any]:
     for name, value in sorted(context.params.items()):
         of = context.get_parameter_source(name)
         if of is not None and of.name in ("COMMANDLINE", "DEFAULT_MAP") and value is not None:
-            found[name] = value if isinstance(value, bool | int | float) else str(value)
+            plain = value.value if isinstance(value, Enum) else value
+            found[name] = plain if isinstance(plain, bool | int | float) else str(plain)
     return found
 
 
@@ -377,6 +383,31 @@ def _refuse(final: Path, data: str, *, overwrite: bool) -> None:
             f"{final} holds the results of other data or settings; replace them with --overwrite, "
             "or give this run another --name"
         )
+
+
+@contextlib.contextmanager
+def _alone(final: Path) -> Iterator[None]:
+    """Hold a lock while a run works on a name; the system gives it back if the process ends.
+
+    Where files cannot be locked (on Windows), nothing is held.
+    """
+    lock = final.with_name(f".{final.name}.lock")
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with lock.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise OutputError(
+                f"another run is working on {final}; wait for it, or give this one another --name"
+            ) from error
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
 
 
 def _work_folder(final: Path, key: str) -> Path:
@@ -419,29 +450,37 @@ def _umask() -> int:
     return mask
 
 
-def _beside(file: Path) -> "contextlib.AbstractContextManager[Path]":
-    from incrowd._atomic import replacing
-
-    return replacing(file, overwrite=True)
-
-
 def _telling(*, as_json: bool) -> Callable[[list[str]], None]:
     """Return what prints lines as they come; nothing, where one document is asked for."""
-    return lambda lines: None if as_json else print("\n".join(lines), flush=True)
+
+    def tell(lines: list[str]) -> None:
+        if not as_json:
+            _print("\n".join(lines))
+
+    return tell
+
+
+def _print(text: str) -> None:
+    """Print; whoever read the output may have seen enough, and the work goes on without her."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _finish(final: Path, *, as_json: bool, again: bool = False) -> None:
     """Say where everything is, and end with the status of the report's answer."""
     found = json.loads((final / RUN).read_text("utf-8"))
     if as_json:
-        print_json({"folder": str(final), **found}, status=found["status"])
+        about = {name: of for name, of in found.items() if name != "schema"}
+        print_json({"folder": str(final), **about}, status=found["status"])
     else:
         if again:
-            print(f"Nothing to do: {final} has the results for this data and these settings.")
-        print(f"\nThe release is in {final / RELEASE}; share nothing else.")
-        print(f"The report is in {final / REPORT}: open it in a browser.")
-        print(f"{final / PRIVATE} names people: it stays with the owner of the data.")
+            _print(f"Nothing to do: {final} has the results for this data and these settings.")
+        _print(f"\nThe release is in {final / RELEASE}; share nothing else.")
+        _print(f"The report is in {final / REPORT}: open it in a browser.")
+        _print(f"{final / PRIVATE} names people: it stays with the owner of the data.")
         words = ["sign", str(final), "--decision", "WORD", "--signer", "NAME"]
-        print(f"When you have decided:  {shlex.join([anonymize.itself(), *words])}")
+        _print(f"When you have decided:  {shlex.join([anonymize.itself(), *words])}")
     if found["status"] or again:
         raise typer.Exit(found["status"])

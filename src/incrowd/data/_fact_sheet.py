@@ -52,9 +52,9 @@ Method: {manifest.method}. Guarantee: {manifest.guarantee or "see the settings"}
 
 {_table("column", "meaning", columns)}
 
-One row is one sample: the person was in the rectangle at some time from start to end. People with
-identical records are a crowd. The rows of a person are in the order of time; the order of people is
-random.
+One row is one sample: it states that the person was in the rectangle at some time from start to
+end. People with identical records are a crowd. The rows of a person are in the order of time; the
+order of people is random.
 
 Plane of x and y: `{frame.get("crs")}`. Sides are multiples of {_plain(frame.get("cell"))} m, times
 of {_plain(frame.get("slot"))} s.

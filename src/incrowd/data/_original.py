@@ -53,7 +53,7 @@ _FLAGS = {
     "seed": "--sample-seed",
 }
 """Options of the command line that are not named as the arguments of `read` and `select` are."""
-_USUAL: Mapping[str, Any] = {"max_bad": 0.05, "decimal": ".", "seed": 0}
+_USUAL: Mapping[str, Any] = {"max_bad": 0.05, "decimal": "."}
 _HOUR, _MINUTE, _DAY = 3600, 60, 86_400
 
 

@@ -29,7 +29,7 @@ from incrowd._format import several
 from incrowd._summary import Summarised, Summary
 from incrowd.data._manifest import MANIFEST, read_release, seal
 from incrowd.errors import ArgumentError, UnreadableError
-from incrowd.evaluate._verify.result import Check, failed, passed
+from incrowd.evaluate._verify.result import Check, failed
 
 __all__ = [
     "DECISIONS",
@@ -54,6 +54,14 @@ _ANSWERS = {
     "conditions": "it may be shared with conditions",
     "no": "do not share it",
 }
+LEAST_REASON = 10
+"""Letters of a reason, at least."""
+BLANK = "__"
+_HEADLINES = {
+    "yes": re.compile(r"This release may be shared (?!.*, with conditions: )"),
+    "conditions": re.compile(r"This release may be shared .*, with conditions: "),
+    "no": re.compile("Do not share this release"),
+}
 _SHARED = re.compile(r"\A\s*\d+\.\s*")
 
 
@@ -73,6 +81,8 @@ class Decision(Summarised):
         What the report said, for which purpose, and the thresholds that were set for it.
     reason
         Why it was decided otherwise than the report says, if it was.
+    signature
+        What was typed where the page asks for date and signature.
     release, report
         The files that were decided on: name, size and SHA-256.
     """
@@ -91,6 +101,7 @@ class Decision(Summarised):
     purpose: str
     thresholds: Mapping[str, Any] = field(default_factory=dict)
     reason: str | None = None
+    signature: str | None = None
     release: Mapping[str, Mapping[str, Any]]
     report: Mapping[str, Any]
     sha256: str | None = field(default=None, compare=False)
@@ -212,6 +223,10 @@ def sign(
         raise ArgumentError(f"decision must be one of {', '.join(DECISIONS)}, not {chosen!r}")
     asked = tuple(conditions) or tuple(_lines(filled.get("conditions", "")))
     answer = str(verdict.get("answer"))
+    _refuse_changed(page, answer, str(verdict.get("headline")))
+    reason = reason or filled.get("reason")
+    if reason is not None and len(reason.strip()) < LEAST_REASON:
+        raise ArgumentError(f"{reason!r} is no reason; say it in a sentence")
     if chosen != "refuse" and chosen not in _ALLOWED.get(answer, ()) and not reason:
         raise ArgumentError(
             f"the report says: {verdict.get('headline')} To decide otherwise ({chosen}), give the "
@@ -219,6 +234,9 @@ def sign(
         )
     if chosen == "conditions" and not asked:
         raise ArgumentError("a decision with conditions must name them (--condition)")
+    blank = next((each for each in asked if BLANK in each), None)
+    if chosen == "conditions" and blank is not None:
+        raise ArgumentError(f"a condition has a blank that is not filled in: {blank}")
     given = numbers.get("given") or {}
     found = Decision(
         decision=chosen,
@@ -231,7 +249,8 @@ def sign(
         headline=str(verdict.get("headline")),
         purpose=str(given.get("purpose")),
         thresholds=given.get("thresholds") or {},
-        reason=reason,
+        reason=None if chosen in _ALLOWED.get(answer, ()) or chosen == "refuse" else reason,
+        signature=filled.get("date"),
         release=files,
         report={"name": page.name, **seal(page)},
     )
@@ -297,7 +316,7 @@ def check_decision(
     ...     _ = incrowd.report.make(release, targets=5).save(page)
     ...     _ = incrowd.sign(release, decision="refuse", name="A. Diop", report=page)
     ...     incrowd.evaluate.check_decision(release, f"{folder}/release-decision.json").says
-    'It was decided by A. Diop not to share this release.'
+    'Does not hold: it was decided by A. Diop not to share this release.'
     """
     file, folder = Path(path), Path(release)
     found = read_decision(file)
@@ -320,13 +339,18 @@ def check_decision(
         wrong.append(f"it was decided by {found.name} not to share this release")
     figures = {"decision": found.decision, "date": found.date, "wrong": len(wrong)}
     if wrong:
-        text = "; ".join(wrong)
-        return failed("decision", f"{text[:1].upper()}{text[1:]}.", figures)
-    how = DECISIONS[found.decision]
+        return failed("decision", f"Does not hold: {'; '.join(wrong)}.", figures)
+    how = f"{DECISIONS[found.decision]}, {found.purpose}"
     if found.conditions:
         how += f" ({several(len(found.conditions), 'condition')})"
+    if found.reason:
+        how += (
+            f"; AGAINST the report, which says: {_ANSWERS.get(found.verdict, found.verdict)}; "
+            f"because: {found.reason.rstrip('.')}"
+        )
     says = f"Decided by {found.name} on {found.date[:10]}: {how}. Every file is as it was; {seen}."
-    return passed("decision", says, figures)
+    noted = bool(found.reason) or not page.is_file()
+    return Check("decision", ok=True, says=says, figures=figures, noted=noted)
 
 
 class _Page(html.parser.HTMLParser):
@@ -393,6 +417,14 @@ def _refuse_other(
     ):
         raise ArgumentError(
             f"{page} is the report of another release than {folder}: the hashes of the rows differ"
+        )
+
+
+def _refuse_changed(page: Path, answer: str, headline: str) -> None:
+    """Refuse a page whose answer is not the one of its own headline: somebody has changed it."""
+    if answer not in _HEADLINES or not _HEADLINES[answer].match(headline):
+        raise ArgumentError(
+            f"{page} was changed: its answer ({answer}) is not that of its headline ({headline})"
         )
 
 

@@ -378,6 +378,8 @@ def _before(
         samples=about.samples,
         **days_of(data, least, numbers.given.tz),
         least=least,
+        rows=0 if data.reading is None else data.reading.rows,
+        rejected=0 if data.reading is None else data.reading.rejects.total,
         cell_m=about.cell_m,
         slot_s=about.slot_s,
         samples_a_person=about.samples_a_person.median,

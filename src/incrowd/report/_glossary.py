@@ -60,9 +60,13 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
             "or crowd."
         ),
     ),
+    (
+        "l-diversity",
+        "That the members of a crowd differ in what is sensitive; k-anonymity does not ask for it.",
+    ),
     ("manifest", "The file of a release that says what it is, how it was made, and its hashes."),
     (
-        "median, quartile, percentile",
+        "median, quartile (Q1, Q3), percentile",
         (
             "Half of all values are up to the median; a quarter and three quarters up to the "
             "quartiles; nine tenths up to the 90th percentile."
@@ -73,6 +77,14 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
         (
             "The opinion on anonymisation techniques of the European Union's Article 29 Working "
             "Party, which asks about singling out, linkability and inference."
+        ),
+    ),
+    (
+        "the paper of 2021",
+        (
+            "Gramaglia, Fiore, Furno and Stanica, GLOVE: towards privacy-preserving publishing of "
+            "record-level-truthful mobile phone trajectories, 2021. It says that the Italian code "
+            "of conduct asks for k = 3 where personal data is processed for statistics."
         ),
     ),
     ("private record", "The list of who became whom. It stays with the owner of the data."),

@@ -153,6 +153,8 @@ class OriginalData:
     start, end, days, days_shown, least
         The first and the last day (where people live) on which so many people were seen, how many
         days lie between them, and on how many of these there were so many.
+    rows, rejected
+        Rows that were read, and those that could not be used; 0 where that is not known.
     area_km2
         The area of the squares in which people enough were seen.
     """
@@ -169,6 +171,8 @@ class OriginalData:
     area_km2: float | None = None
     days_shown: int | None = None
     least: int = 10
+    rows: int = 0
+    rejected: int = 0
 
 
 @dataclass(frozen=True, slots=True)

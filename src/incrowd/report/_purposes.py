@@ -86,6 +86,7 @@ PURPOSES: dict[str, Purpose] = {
             name="contract",
             label="with a named recipient under a contract",
             thresholds={"Smallest crowd": (3, 2, CODE)},
+            decides=("singling out", "inference"),
             conditions=(
                 "The recipient is named here and bound by a contract: ______.",
                 _NO_LINKAGE,
@@ -96,7 +97,7 @@ PURPOSES: dict[str, Purpose] = {
         ),
         Purpose(
             name="open",
-            label="with anybody",
+            label="as open data",
             thresholds={
                 "Smallest crowd": (11, 5, _EMA),
                 "Unique in the release": (0.0, 0.01, OURS),

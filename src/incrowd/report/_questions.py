@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from incrowd._format import people, percent, rounded_percent
+from incrowd._format import people, rounded_percent
 from incrowd.report._lights import Light, Question
 from incrowd.report._numbers import Numbers
 from incrowd.report._thresholds import AMBER, GREEN, GREY, RED, WORDS
@@ -21,6 +21,7 @@ __all__ = [
 
 NOT_ASSESSED = "not assessed"
 PARTLY_ASSESSED = "partly assessed"
+_PLACES = {"home": "homes", "work": "workplaces", "night": "people's nights"}
 FEW, MANY = 0.05, 0.5
 """Inference is green up to the first share of people, and amber beyond; for open data it is red
 beyond the second."""
@@ -61,10 +62,11 @@ def _singling_out(numbers: Numbers, lights: Sequence[Light]) -> Answer:
     if k is None:
         says = "Records are not verified to be shared: whoever finds a record has found a person."
         return Answer(RED, "records of single people", says)
-    says = (
-        f"Every record is exactly alike for {k} people or more, verified on the written files: "
-        "nobody's record can be isolated by what is published."
-    )
+    says = f"Every record is exactly alike for {k} people or more, verified on the written files."
+    if level == RED:
+        says += " For this purpose that is too few."
+    else:
+        says += " Nobody's record can be isolated by what is published."
     return Answer(level, f"{people(numbers.smallest_crowd or k)} or more per record", says)
 
 
@@ -92,24 +94,34 @@ def _inference(numbers: Numbers, _lights: Sequence[Light]) -> Answer:
         )
         return Answer(AMBER, NOT_ASSESSED, says)
     near, far = found.disclosures[0], found.disclosures[-1]
-    home = far.home.share
-    known = max((share for share in (home, far.night.share) if share is not None), default=None)
-    if known is None:
-        says = "Nobody was seen at night in the original, so that no home is known."
+    shares = {
+        name: share
+        for name in ("home", "work", "night")
+        if (share := getattr(far, name).share) is not None
+    }
+    if not shares:
+        says = "Nobody was seen at night or by day in the original: no place of anybody is known."
         return Answer(AMBER, NOT_ASSESSED, says)
+    worst = max(shares, key=shares.__getitem__)
     limit = MANY if numbers.given.purpose == "open" else 1.0
-    level = GREEN if known <= FEW else AMBER if known <= limit else RED
+    level = GREEN if shares[worst] <= FEW else AMBER if shares[worst] <= limit else RED
     parts = [
         f"{name} of {rounded_percent(getattr(near, what).share)} of people to {near.within}, of "
         f"{rounded_percent(getattr(far, what).share)} to {far.within}"
         for what, name in (("home", "the home"), ("work", "the workplace"), ("night", "some night"))
         if getattr(far, what).share is not None
     ]
+    figure = f"{rounded_percent(shares[worst])} of {_PLACES[worst]} to {far.within}"
+    if numbers.identical is None:
+        says = f"Records are of single people, and small boxes of theirs show {'; '.join(parts)}."
+        return Answer(RED if shares[worst] > FEW else AMBER, figure, says)
     says = (
-        "Whoever knows that a person is in a crowd learns from its record, without knowing which "
-        f"is hers: {'; '.join(parts)}. Crowds do not prevent this."
+        "Whoever knows that a person is in a crowd learns from single small boxes of its record, "
+        f"without knowing which is hers: {'; '.join(parts)}. Crowds do not prevent this. (Where "
+        "an analyst would look for homes, by all samples of a record, is another question: see "
+        "the light Homes.)"
     )
-    return Answer(level, f"{percent(home, 0)} of homes to {far.within}", says)
+    return Answer(level, figure, says)
 
 
 QUESTIONS: tuple[Asked, ...] = (

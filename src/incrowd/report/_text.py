@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from incrowd._format import duration, length, percent, several, significant
+from incrowd._format import count_of, duration, length, percent, several, significant
 from incrowd.protect import MECHANISMS
 from incrowd.protect._mechanism import options_of
 from incrowd.report._glossary import GLOSSARY
@@ -37,7 +37,7 @@ SETTINGS = {
     "reshape": "samples that overlap in time",
     "max_space": "samples are left out that would be wider than",
     "max_time": "samples are left out that would be longer than",
-    "stretch": "what counts as all that can be lost: cells and slots; weights of space and time",
+    "stretch": "a sample counts as lost entirely from this growth on, and weights of both",
     "suppress": "what is suppressed: larger boxes, or samples that were stretched more",
     "suppress_price": "price of deleting a sample (1: what a kept one loses at most)",
     "suppress_at_most": "share of samples that may be deleted",
@@ -51,6 +51,8 @@ LOSSES = {
     "samples_dropped": "samples of people who were left out",
     "samples_suppressed": "samples of others left out, because they would have become too large",
     "boxes_suppressed": "published samples left out for the same reason",
+    "samples_collapsed": "samples that became equal to another of the same person, and one with it",
+    "places_collapsed": "of these: samples that had named another place",
 }
 
 
@@ -152,6 +154,7 @@ def _data(numbers: Numbers) -> Rows:
         return []
     return [
         ("people", f"about {about.people:,}" if numbers.rounded else _number(about.people)),
+        *_rejected(about),
         ("samples", f"{_number(about.samples)} (median {about.samples_a_person:,.0f} per person)"),
         *_days(about),
         ("time zone", _zone(numbers)),
@@ -172,6 +175,13 @@ def _days(about: OriginalData) -> Rows:
         (f"days on which {about.least:,} people or more were seen",
          f"{about.start} to {about.end}, {days}"),
     ]  # fmt: skip
+
+
+def _rejected(about: OriginalData) -> Rows:
+    """Say how many rows could not be used, if that is known."""
+    if not about.rows:
+        return []
+    return [("rows that could not be used", count_of(about.rejected, about.rows))]
 
 
 def _zone(numbers: Numbers) -> str:
@@ -262,6 +272,9 @@ def _done(numbers: Numbers) -> list[str]:
 def _settings(about: Method) -> Rows:
     frame, known = about.frame, about.in_metres_and_minutes()
     sizes = {}
+    stretch = about.settings.get("stretch")
+    if isinstance(stretch, Mapping) and isinstance(stretch.get("max_space"), int):
+        sizes["stretch"] = _stretch(stretch, frame)
     if "max_metres" in known:
         sizes["max_space"] = length(known["max_metres"])
     if "max_minutes" in known:
@@ -277,6 +290,15 @@ def _settings(about: Method) -> Rows:
         *((LOSSES.get(name, name), _plain(value)) for name, value in about.losses.items()),
         ("names of people", str(about.names)),
     ]
+
+
+def _stretch(stretch: Mapping[str, Any], frame: Mapping[str, Any]) -> str:
+    cell, slot = frame.get("cell"), frame.get("slot")
+    if not isinstance(cell, int | float) or not isinstance(slot, int | float):
+        return _plain(stretch)
+    wide, long = stretch["max_space"] * cell, stretch.get("max_time", 0) * slot / 60
+    weights = f"{stretch.get('space_weight', 1)} to {stretch.get('time_weight', 1)}"
+    return f"{length(wide)}, {duration(long)}; {weights}"
 
 
 def _plain(value: Any) -> str:
@@ -382,8 +404,9 @@ def commands_of(numbers: Numbers) -> str:
     given = numbers.given
     how = f" {given.reading}" if given.reading else ""
     drawn = f" --attack-sample {given.targets} --seed {given.seed} --purpose {given.purpose}"
+    drawn += f" --title {shlex.quote(numbers.title)}" if numbers.title else ""
     if not given.original:
-        made = f"{_anonymize(numbers.settings)} -o RELEASE --record WHO.parquet"
+        made = f"{_anonymize(numbers.settings)} READING -o RELEASE --record WHO.parquet"
         return "\n".join([made, "incrowd verify RELEASE", f"incrowd report RELEASE{drawn}"])
     zone = f" --local-tz {given.tz}" if given.zone_known else ""
     if given.record:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from incrowd._format import percent
+from incrowd._format import percent, rounded_percent
 from incrowd.report._lights import Light
 from incrowd.report._numbers import Numbers
 
@@ -34,7 +34,7 @@ __all__ = [
 
 GREEN, AMBER, RED, GREY = "green", "amber", "red", "grey"
 WORDS = {GREEN: "good", AMBER: "caution", RED: "bad", GREY: "not known"}
-TINY = 0.001
+TINY, PAIR = 0.001, 2
 OURS = "our choice"
 CODE = "the Italian code of conduct that the paper of 2021 quotes asks for 3"
 TOLERABLE = "the paper of 2021 calls 70% of published samples tolerable"
@@ -82,7 +82,9 @@ class Threshold:
     overruled: Callable[[Numbers], bool] = lambda _: False
     if_missing: str | None = GREY
     missing: Callable[[Numbers], str] = lambda numbers: (
-        f"Cannot be said{reason_missing(numbers, 'the original and the private record')}."
+        "Too little is left to say."
+        if numbers.given.record and numbers.readable
+        else f"Cannot be said{reason_missing(numbers, 'the original and the private record')}."
     )
 
     def level(self, value: float) -> str:
@@ -153,7 +155,7 @@ class ChecksPassed:
     group: Literal["privacy", "use"] = "privacy"
     measures: str = "checks of the verifier, on the written files"
     green: str = "all were made and passed"
-    amber: str = "some could not be made"
+    amber: str = "some could not be made, or found what is not true of everybody"
     red: str = "one failed"
     source: str = OURS
 
@@ -165,13 +167,20 @@ class ChecksPassed:
     def judge(self, numbers: Numbers) -> Light:
         """Return the light."""
         checks = numbers.verification.checks
-        passed = sum(check.ok is True for check in checks)
+        noted = [check.name for check in checks if check.noted]
+        passed = sum(check.ok is True for check in checks) - len(noted)
         left = [check.name for check in checks if check.ok is None]
         if not numbers.verification.ok:
             level, says = RED, "A check failed; nothing can be claimed of this release."
         elif left:
             level = AMBER
             says = f"All checks that could be made passed. Not checked: {', '.join(left)}."
+        elif noted:
+            level = AMBER
+            says = (
+                f"No check failed, but {', '.join(noted)} found statements that are not true of "
+                "everybody, which this way of merging allows."
+            )
         else:
             level = GREEN
             says = (
@@ -212,7 +221,7 @@ def part_left_out(share: float) -> str:
     """Return a share of what is lost or found, as text."""
     if share == 0:
         return "none"
-    return "less than 0.1%" if share < TINY else percent(share)
+    return rounded_percent(share)
 
 
 def _crowd_says(numbers: Numbers, level: str) -> str:
@@ -224,9 +233,11 @@ def _crowd_says(numbers: Numbers, level: str) -> str:
     if level == AMBER:
         return (
             f"Each record is shared, but some by {smallest:,} people only: whoever can rule out "
-            "the others knows whose it is."
+            f"the other{'' if smallest == PAIR else 's'} knows whose it is."
         )
-    return "Somebody has a record that she shares with too few, or with nobody."
+    if smallest > 1:
+        return f"Some records are shared by {smallest:,} people only: too few for this purpose."
+    return "People have records that nobody shares: whoever finds a record has found a person."
 
 
 def _most_unique(numbers: Numbers) -> float | None:
@@ -237,10 +248,23 @@ def _most_unique(numbers: Numbers) -> float | None:
 def _left_out(numbers: Numbers) -> float | None:
     deleted = numbers.accuracy.deleted if numbers.accuracy else None
     known = [share for share in (numbers.sizes.dropped_share, deleted) if share is not None]
+    if not known and not numbers.given.original:
+        people, dropped = (
+            of.get(name)
+            for of, name in ((numbers.sizes.stated, "people"),
+                             (numbers.settings.losses, "people_dropped"))
+        )  # fmt: skip
+        if isinstance(people, int) and isinstance(dropped, int) and dropped:
+            known = [dropped / (people + dropped)]
     return max(known, default=None)
 
 
 def _left_out_says(numbers: Numbers, _level: str) -> str:
+    if not numbers.given.original:
+        return (
+            "The share of people who are not in the release, as whoever made it states it; that of "
+            "samples is not known without the original."
+        )
     if numbers.accuracy is None or numbers.accuracy.deleted is None:
         return (
             "The share of people who are not in the release. That of samples is not known without "
@@ -307,7 +331,9 @@ def _within_1_km(numbers: Numbers, place: Literal["home", "work"]) -> float | No
     persons = numbers.utility.persons if numbers.utility else None
     if persons is None:
         return None
-    return (persons.home if place == "home" else persons.work).within.get(1)
+    found = persons.home if place == "home" else persons.work
+    near = found.within.get(1)
+    return near * found.both / found.before if near is not None and found.before else near
 
 
 def _in_place(numbers: Numbers, what: Literal["flows", "population"]) -> float | None:
@@ -445,9 +471,12 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
         direction="at least",
         unit="share",
         source=FINDS,
-        measures="people whose home is found within 1 km of the true one",
+        measures="people with a home in the original whose home in the release is within 1 km",
         value=lambda numbers: _within_1_km(numbers, "home"),
-        says=_in_hours("The share of people whose home the release gives to within 1 km."),
+        says=_in_hours(
+            "Of the people who have a home in the original, the share whose home in the release, "
+            "the place of most samples at night, is within 1 km of it."
+        ),
     ),
     Threshold(
         light="Workplaces",
@@ -457,9 +486,12 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
         direction="at least",
         unit="share",
         source=FINDS,
-        measures="people whose workplace is found within 1 km of the true one",
+        measures="the same of workplaces",
         value=lambda numbers: _within_1_km(numbers, "work"),
-        says=_in_hours("The share of people whose workplace the release gives to within 1 km."),
+        says=_in_hours(
+            "Of the people who have a workplace in the original, the share whose workplace in the "
+            "release, the place of most samples by day, is within 1 km of it."
+        ),
     ),
     Threshold(
         light="Trips",

@@ -43,7 +43,7 @@ def judge(numbers: Numbers) -> Verdict:
     return Verdict(
         answer=answer,
         headline=headline,
-        threat=_threat(numbers, answer),
+        threat=_threat(numbers),
         use=use,
         use_level=level,
         loss=_loss(numbers),
@@ -51,7 +51,7 @@ def judge(numbers: Numbers) -> Verdict:
         lights=lights,
         three=_three(numbers),
         questions=questions,
-        conditions=purpose.conditions if answer == "conditions" else (),
+        conditions=purpose.conditions if answer != "no" else (),
     )
 
 
@@ -63,7 +63,7 @@ def _answer(
         return "no", f"Do not share this release{refused}."
     crowd = f"everybody in it is in a crowd of {numbers.identical} or more"
     if _lost(lights):
-        crowd += f", but {_lost(lights)} of the people or samples are left out"
+        crowd += f", but {_what_is_lost(numbers)} not in it"
     levels = [light.level for light in lights if light.group == "privacy"]
     levels += [each.level for each in decisive]
     if all(level == GREEN for level in levels) and not _lost(lights):
@@ -98,6 +98,17 @@ def _refused(
     return None
 
 
+def _what_is_lost(numbers: Numbers) -> str:
+    """Say which shares of samples and people are not in the release."""
+    deleted = numbers.accuracy.deleted if numbers.accuracy else None
+    parts = [
+        f"{rounded_percent(share)} of the {what}"
+        for what, share in (("samples", deleted), ("people", numbers.sizes.dropped_share))
+        if share
+    ]
+    return f"{' and '.join(parts)} are"
+
+
 def _worst(lights: Sequence[Light]) -> str | None:
     """Return the only red light of privacy, if it is just one."""
     red = [each.about for each in lights if each.group == "privacy" and each.level == RED]
@@ -121,7 +132,8 @@ def _use(numbers: Numbers, lights: Sequence[Light]) -> tuple[str, str]:
         if found[level]:
             which = ", ".join(f"{each.about.lower()} {each.value}" for each in found[level])
             return level, f"It has lost {much} of its use: {which}."
-    if found[GREEN]:
+    unknown = any(light.about == LEFT_OUT and light.level == GREY for light in lights)
+    if found[GREEN] and not unknown:
         return GREEN, "It keeps most of its use: all that was measured is good."
     missing = reason_missing(numbers, "the original and the private record")
     return GREY, f"How useful it is cannot be said{missing}."
@@ -136,17 +148,22 @@ def _because(
         reasons += [
             f"{light.about} ({light.value}): {light.says}"
             for light in lights
-            if (light.group == "privacy" and light.level != GREEN)
-            or (light.about == LEFT_OUT and light.level == RED)
+            if light.group == "privacy" and light.level != GREEN
         ]
+        if _lost(lights):
+            text = _what_is_lost(numbers)
+            reasons.append(
+                f"{text[:1].upper()}{text[1:]} not in the release: decide whether what is left "
+                "still stands for everybody."
+            )
         reasons += [
             f"{each.name} ({each.figure}): {each.says}" for each in decisive if each.level != GREEN
         ]
     return reasons
 
 
-def _threat(numbers: Numbers, answer: str) -> str:
-    if answer == "no":
+def _threat(numbers: Numbers) -> str:
+    if not numbers.verification.ok or numbers.identical is None:
         return "No protection can be claimed."
     return (
         "It protects against record linkage: somebody who has the release, knows some or all of "
@@ -176,22 +193,15 @@ def _loss(numbers: Numbers) -> str:
         parts.append(f"{part_left_out(dropped)} of the people are left out")
     if not parts:
         return f"What was lost cannot be said{reason_missing(numbers, 'the original')}."
-    return "; ".join(parts) + "."
+    text = "; ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _three(numbers: Numbers) -> tuple[Mapping[str, str], ...]:
     """Give the three numbers that matter: the crowd, who is singled out, what is left."""
-    smallest = numbers.smallest_crowd
     before, after = _singled_out(numbers.before), _singled_out(numbers.after)
     return (
-        {
-            "value": "?" if smallest is None else f"{smallest:,}",
-            "what": "how many people share each record is not known"
-            if smallest is None
-            else "people or more share every record"
-            if smallest > 1
-            else "person or more has a unique record",
-        },
+        _crowds(numbers),
         _exposed(before, after),
         {"value": "?", "what": "what is left cannot be said"}
         if numbers.accuracy is None
@@ -204,15 +214,29 @@ def _three(numbers: Numbers) -> tuple[Mapping[str, str], ...]:
     )
 
 
+def _crowds(numbers: Numbers) -> dict[str, str]:
+    smallest, crowds = numbers.smallest_crowd, numbers.check("k-anonymity")
+    if smallest is None:
+        return {"value": "?", "what": "how many people share each record is not known"}
+    if smallest > 1:
+        return {"value": f"{smallest:,}", "what": "people or more share every record"}
+    alone = crowds.figures.get("people_alone") if crowds else None
+    if alone is None:
+        return {"value": "1", "what": "person or more has a record of her own"}
+    people = crowds.figures.get("people") if crowds else None
+    of = f" of {people:,}" if isinstance(people, int) else ""
+    return {"value": f"{alone:,}{of}", "what": "people have a record that nobody shares"}
+
+
 def _exposed(before: float | None, after: float | None) -> dict[str, str]:
     if after is None:
         return {"value": "?", "what": "how many are singled out is not known"}
     if before is None:
-        what = "of records are singled out by four known places and hours in the release"
+        what = "of records are singled out by four random places and hours in the release"
         return {"value": percent(after, 0), "what": what}
     return {
         "value": f"{percent(before, 0)} → {percent(after, 0)}",
-        "what": "of people are singled out by four known places and hours, before → after",
+        "what": "of people are singled out by four random places and hours, before → after",
     }
 
 

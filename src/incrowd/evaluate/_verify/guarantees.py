@@ -172,9 +172,14 @@ def check_k_anonymity(published: Published, manifest: Manifest, k: int) -> Check
         return failed("k-anonymity", says, figures)
     says = (
         f"Every record is identical, sample for sample, to at least {several(k - 1, 'other')}: "
-        f"{several(len(sizes), 'crowd')} of {sizes.min():,} to {sizes.max():,} people."
+        f"{several(len(sizes), 'crowd')} of {_range(sizes)} people."
     )
     return passed("k-anonymity", says, figures)
+
+
+def _range(sizes: Any) -> str:
+    least, most = int(sizes.min()), int(sizes.max())
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def count_crowds(published: Published) -> Check:

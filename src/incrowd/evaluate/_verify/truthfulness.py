@@ -264,7 +264,7 @@ def _witness(sizes: Ints, cuts: Ints, lacking: Ints, absent: Ints, *, whole: boo
         "must_hold": whole,
     }
     if not number:
-        says = f"Each of {boxes:,} published boxes holds a true sample of every one of its people."
+        says = f"{_each(boxes)} holds a true sample of every one of its people."
         return passed("witness", says, figures)
     if never and not whole:
         says = (
@@ -282,6 +282,10 @@ def _witness(sizes: Ints, cuts: Ints, lacking: Ints, absent: Ints, *, whole: boo
     return Check("witness", ok=True, says=says, figures=figures, noted=True)
 
 
+def _each(boxes: int) -> str:
+    return "The one published box" if boxes == 1 else f"Each of {boxes:,} published boxes"
+
+
 def _edges(edges: NDArray[np.uint8]) -> Check:
     invented = int((edges != ALL).sum())
     figures = {"boxes": len(edges), "invented": invented}
@@ -292,7 +296,7 @@ def _edges(edges: NDArray[np.uint8]) -> Check:
         )
         return failed("no invention", says, figures)
     says = (
-        f"Every edge of {len(edges):,} published boxes, in space and time, is that of a true "
-        "sample of one of their people."
+        f"Every edge of {several(len(edges), 'published box', 'published boxes')}, in space and "
+        "time, is that of a true sample of one of their people."
     )
     return passed("no invention", says, figures)

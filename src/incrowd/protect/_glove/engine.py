@@ -128,7 +128,7 @@ class Run:
         self.log.counts[FEATURES] = len(self.features.region)
         self.arena = _arena(0)
         self._compacted, self._next_check, self._warm = 0, 0, False
-        self._pool = ThreadPoolExecutor(max(1, threads - 1))
+        self._pool = ThreadPoolExecutor(max(1, threads))
         self.queue = _empty_queue(size, self.listed)
         alive = np.flatnonzero(self.index.clusters.node >= 0)
         self.nodes.cluster[self.index.clusters.node[alive]] = alive
@@ -247,13 +247,13 @@ class Run:
         refresh(index, nodes, queue)
         which = np.flatnonzero((queue.kind == BOUND) & (queue.key <= most))
         portions = [which[part :: self.threads] for part in range(min(self.threads, len(which)))]
-        others = [
+        # On other threads all of them, as in `_search_block`.
+        parts = [
             self._pool.submit(resolve_bounds, portion.copy(), most, index, nodes, queue)
-            for portion in portions[1:]
+            for portion in portions
         ]
-        resolve_bounds(portions[0].copy(), most, index, nodes, queue)
-        for other in others:
-            other.result()
+        for part in parts:
+            part.result()
         sift_up_all(which, index.clusters, queue)
 
     def _now(self) -> float:
@@ -324,8 +324,12 @@ class Run:
             slack, near = SLACK[scope], 1
             return search(queries, scope, near, self.listed, slack, most, worker, self.index)
 
-        others = [self._pool.submit(work, part) for part in range(1, parts)]
-        found = work(0)
+        if parts == 1:
+            return work(0)
+        # This thread only waits: an interruption that came while a kernel is being called from
+        # here, with its arguments half unpacked, would end the process with a fault.
+        first, *others = [self._pool.submit(work, part) for part in range(parts)]
+        found = first.result()
         for other in others:
             combine_parts(found, other.result())
         return found

@@ -99,8 +99,8 @@ def explanation_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
     if settings.get("reshape") == "split":
         texts.append(
             "Published samples that overlapped in time were cut so that they do not. A piece can "
-            "therefore state a place and time at which some of the crowd were not seen; the check "
-            "'witness' below counts these."
+            "therefore state a place and time at which some of the crowd, or all of it, were not "
+            "seen; the check 'witness' below counts these."
         )
     limited = any(settings.get(name) is not None for name in THRESHOLDS)
     if limited and settings.get("reshape") != "none":

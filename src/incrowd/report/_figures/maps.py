@@ -140,7 +140,7 @@ def _records(records: Sequence[PublishedRecord]) -> Chart | None:
     return Chart(
         "records", "left", "A few published records",
         "Each is what everybody in a crowd has in common, and is what a recipient gets: rectangles "
-        "in which she was, and the times at which. The first days are drawn, from the corner of "
+        "and times in which she is said to have been. The first days are drawn, from the corner of "
         "each record; where that is on earth is not shown.",
         drawings, ("record", "samples drawn", "median width", "median length"), tuple(rows),
     )  # fmt: skip
