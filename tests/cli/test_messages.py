@@ -109,7 +109,9 @@ class TestLogFile:
         lines = log.read_text().splitlines()
         time = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d"
         assert all(re.match(time, line) for line in lines)
-        assert "gone.csv does not exist" in lines[0]
+        assert lines[0].endswith("incrowd describe begins")
+        assert "gone.csv does not exist" in lines[1]
+        assert lines[2].endswith("incrowd describe ends with status 4")
         assert any("--strict is now --fail-on-bad-row" in line for line in lines)
 
     def test_is_for_its_owner_only(self, incrowd, tmp_path):

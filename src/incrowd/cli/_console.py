@@ -41,6 +41,12 @@ _DECIMALS = 12
 
 def run(app: Callable[[], Any]) -> int:
     """Run commands; turn errors into a message and an exit status."""
+    status = _run(app)
+    note_log(f"incrowd {messages.command or ''} ends with status {status}")
+    return status
+
+
+def _run(app: Callable[[], Any]) -> int:
     warnings.showwarning = _warn
     # A warning that concerns privacy is shown every time, whatever filters say.
     warnings.simplefilter("always", PrivacyWarning)

@@ -84,7 +84,7 @@ def log_to(path: Path) -> None:
     except OSError as error:
         messages.log = None
         raise OutputError(f"cannot write the log {path}: {error.strerror}", file=path) from error
-    note_log(f"incrowd {messages.command or ''} begins")
+    note_log(f"incrowd {messages.command} begins")
 
 
 def note_log(text: str) -> None:

@@ -239,7 +239,7 @@ def _of_visits(data: Visits) -> VisitsDescription:
         places=len(a_place),
         start=None if frame is None else f"{frame.times(first)}Z",
         end=None if frame is None else f"{frame.times(last)}Z",
-        days=None if frame is None else (last - first) * frame.slot / 86_400,
+        days=None if frame is None else (last - first) * frame.slot / 3600 / 24,
         slot_s=None if frame is None else frame.slot,
         visits_a_person=Spread.of(count),
         places_a_person=Spread.of(a_person),
