@@ -21,7 +21,7 @@ def original(tmp_path_factory):
     library.write(library.synthesize("city", users=PEOPLE, seed=3), folder / "city.parquet")
     rows = pl.read_parquet(folder / "city.parquet").select(
         pl.format("msisdn-{}", pl.col("user").cast(pl.String).str.zfill(9)).alias("who"),
-        pl.col("timestamp").dt.strftime("%Y-%m-%d %H:%M:%S"),
+        pl.col("timestamp").dt.strftime("%Y-%m-%dT%H:%M:%SZ"),
         "lat",
         "lon",
     )
@@ -126,6 +126,13 @@ class TestAnonymize:
         assert found["record"] is None
         settings = found["settings"]
         assert (settings["k"], settings["reshape"], settings["variant"]) == (3, "union", "loose")
+
+    def test_times_without_a_zone_are_noted(self, anonymize, calls):
+        text = (calls / "calls.csv").read_text()
+        (calls / "calls.csv").write_text(text.replace("Z,", ","))
+        status, _, err = anonymize()
+        assert status == 0
+        assert "times name no time zone: they are taken to be in UTC, and published so" in err
 
     def test_thresholds_are_metres_and_minutes(self, anonymize, calls):
         status, out, err = anonymize("--max-metres", 1250, "--max-minutes", 90, "--slot", 120)

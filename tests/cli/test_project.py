@@ -297,6 +297,40 @@ class TestRun:
         ]
         assert boxes[0].sort(pl.all()).equals(boxes[1].sort(pl.all()))
 
+    def test_publishes_nothing_if_more_is_lost_than_the_file_allows(self, ready, incrowd):
+        text = (ready / "incrowd.toml").read_text()
+        text = text.replace("# fail_above = 0.2", "fail_above = 0.01")
+        text = text.replace("# max_metres = 15000", "max_metres = 300")
+        (ready / "incrowd.toml").write_text(text)
+        status, _, err = incrowd("run", "--attack-sample", "5")
+        assert status == 1
+        assert "are lost, more than the 1.0% allowed; nothing was published" in err
+        assert list((ready / "out").iterdir()) == []
+
+    @pytest.mark.parametrize("when", ["before", "between"])
+    def test_killed_while_it_gets_its_name_is_still_there(self, ready, incrowd, monkeypatch, when):
+        def killed(*_):
+            if when == "between":  # the old one is moved away, the new one has no name yet
+                (ready / "out" / "2012-03").rename(ready / "out" / ".2012-03.old-1")
+            raise KeyboardInterrupt
+
+        words = ("run", "--attack-sample", "5")
+        if when == "between":
+            assert incrowd(*words, "--k", "3")[0] in (0, 3)
+        with monkeypatch.context() as patch:
+            patch.setattr("incrowd.cli.run._give_name", killed)
+            assert incrowd(*words, "--overwrite")[0] == 130
+        part = ready / "out" / ".2012-03.part"
+        made = (part / "release" / "trajectories.parquet").read_bytes()
+        status, out, err = incrowd(*words, "--overwrite")
+        assert status == 3
+        assert "Nothing to do" not in out
+        assert "going on with what an interrupted run has finished" in err
+        run = ready / "out" / "2012-03"
+        assert (run / "release" / "trajectories.parquet").read_bytes() == made
+        assert not (run / "state.json").exists()
+        assert {path.name for path in (ready / "out").iterdir()} == {"2012-03"}
+
     def test_needs_a_project_or_data(self, project, incrowd):
         assert incrowd("run")[0] == 2
 

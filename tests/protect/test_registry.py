@@ -217,7 +217,8 @@ class TestOneClass:
     def test_publishes_verifies_and_is_explained(self, enter, command, data):
         enter("toy", Toy)
         words = ("--method", "toy", "--k", 3, "--start", "last", "--record", "who.parquet")
-        status, out, err = command("anonymize", "calls.csv", "-o", "release", *words)
+        zone = ("--tz", "UTC")
+        status, out, err = command("anonymize", "calls.csv", "-o", "release", *zone, *words)
         assert (status, err) == (0, "")
         assert "7 of 7 are published, in 2 crowds of 3 to 4 people" in out
         assert "It protects against\n- record linkage: 3 people have the same box" in out

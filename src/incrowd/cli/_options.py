@@ -142,12 +142,6 @@ class Source:
 
         with self.reading_rows() as update:
             data = incrowd.read(self.path, progress=update, **self.reading)
-        if data.reading is not None and data.reading.zoneless and self.reading["tz"] is None:
-            say(
-                f"note: {data.reading.zoneless:,} times name no time zone, and are taken to be in "
-                "UTC; give the zone with --tz",
-                always=True,
-            )
         return incrowd.select(data, **self.selecting)
 
     @contextlib.contextmanager

@@ -156,7 +156,8 @@ class Project:
 
 def latest_run(output: Path) -> Path | None:
     """Return the folder of the run that ended last, if there is one."""
-    runs = [path.parent for path in output.glob("*/run.json") if path.is_file()]
+    # A hidden folder is that of a run which was interrupted.
+    runs = [path.parent for path in output.glob("[!.]*/run.json") if path.is_file()]
     return max(runs, key=lambda run: (run / "run.json").stat().st_mtime_ns, default=None)
 
 

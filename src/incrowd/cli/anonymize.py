@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from incrowd.protect._mechanism import Mechanism, ProtectionResult
 
 __all__ = [
+    "FailAbove",
+    "Format",
     "anonymize",
     "itself",
     "lines_of",
@@ -42,6 +44,18 @@ __all__ = [
 
 Format = StrEnum("Format", ["parquet", "csv"])
 
+FailAbove = Annotated[
+    float | None,
+    typer.Option(
+        "--fail-above",
+        min=0,
+        max=1,
+        help="Publish nothing, and end with 1, if a larger share of the people or of the samples "
+        "is lost.",
+        metavar="SHARE",
+        rich_help_panel="Output",
+    ),
+]
 _UNITS = {
     "Protecting": "samples",
     "Searching": "people",
@@ -98,17 +112,7 @@ def anonymize(
             rich_help_panel="Output",
         ),
     ] = False,
-    fail_above: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=1,
-            help="Publish nothing, and end with 1, if a larger share of the people or of the "
-            "samples is lost.",
-            metavar="SHARE",
-            rich_help_panel="Output",
-        ),
-    ] = None,
+    fail_above: FailAbove = None,
     as_json: AsJson = False,
 ) -> None:
     """Protect a dataset, verify what was written, and publish it.
@@ -177,6 +181,11 @@ def protected(
     journal: Path | None,
 ) -> "ProtectionResult":
     """Apply the mechanism, with what it advises said before and its progress shown."""
+    if data.reading is not None and data.reading.zoneless and reading["tz"] is None:
+        say(
+            f"note: {data.reading.zoneless:,} times name no time zone: they are taken to be in "
+            "UTC, and published so; if they are local, give their zone with --tz"
+        )
     try:
         for note in mechanism.advice(data):
             say(f"note: {in_option_names(note, method)}")

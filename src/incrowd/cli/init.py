@@ -362,6 +362,7 @@ purpose = "contract"       # internal, contract or open: sets the thresholds of 
 [output]   # incrowd run --help
 folder = "out"             # each run gets a folder of its own in it, named after its month
 # format = "parquet"       # or "csv"
+# fail_above = 0.2         # publish nothing if more of the people or samples is lost
 """
 
 

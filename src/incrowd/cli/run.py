@@ -36,7 +36,7 @@ from incrowd.cli._methods import mechanism_of, refuse_options, takes_settings, w
 from incrowd.cli._options import MACHINE, AsJson, LocalZone, Source, reads_data
 from incrowd.cli._project import own_thresholds
 from incrowd.cli.report import STATUS, Purposes
-from incrowd.errors import ArgumentError, OutputError, VerificationError
+from incrowd.errors import ArgumentError, LossError, OutputError, VerificationError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,6 +64,8 @@ class _Wanted:
     method: str
     settings: dict[str, Any]
     reporting: dict[str, Any]
+    form: str
+    max_lost: float | None
 
     def key(self) -> str:
         """Return a hash of the settings and of every byte of the input."""
@@ -80,6 +82,8 @@ class _Wanted:
             "method": self.method,
             "settings": {name: str(of) for name, of in self.settings.items()},
             "reporting": {name: str(of) for name, of in self.reporting.items()},
+            "format": self.form,
+            "max_lost": self.max_lost,
         }
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
@@ -122,6 +126,7 @@ def run(
             rich_help_panel="Output",
         ),
     ] = False,
+    fail_above: anonymize.FailAbove = None,
     local: LocalZone = None,
     title: Annotated[
         str | None, typer.Option(help="Name of the data in the report.", metavar="TEXT")
@@ -155,11 +160,11 @@ def run(
     mechanism = mechanism_of(method, settings)
     tz = local or source.reading["tz"]
     reporting = {
-        "tz": tz, "title": title, "targets": targets, "seed": seed, "format": form.value,
+        "tz": tz, "title": title, "targets": targets, "seed": seed,
         "purpose": purpose, "thresholds": own_thresholds(context),
     }  # fmt: skip
     _refuse_reporting(reporting)
-    wanted = _Wanted(source, method, settings, reporting)
+    wanted = _Wanted(source, method, settings, reporting, form.value, fail_above)
     folder.mkdir(parents=True, exist_ok=True)
     say("Hashing the input ...")
     key = wanted.key()
@@ -167,8 +172,8 @@ def run(
         _finish(done, as_json=as_json, again=True)
     data = source.read()
     final = folder / (name or period_of(data, tz or "UTC"))
-    _refuse(final, source.path, overwrite=overwrite)
     with _alone(final):
+        _refuse(final, source.path, overwrite=overwrite)
         work = _work_folder(final, key)
         steps = _Steps(work, wanted, mechanism, data, _telling(as_json=as_json))
         steps.all(key, _options_in_use(context))
@@ -255,10 +260,11 @@ class _Steps:
             try:
                 done = publish(
                     result, release, original=self.data,
-                    format=self.wanted.reporting["format"], record=record,
+                    format=self.wanted.form, record=record, max_lost=self.wanted.max_lost,
                     reading=self.wanted.source.noted(self.data), progress=update,
                 )  # fmt: skip
-            except (ArgumentError, VerificationError):
+            except (ArgumentError, LossError, VerificationError):
+                # The same run would end in the same way.
                 shutil.rmtree(self.folder, ignore_errors=True)
                 raise
         self.tell(["", *_methods.lines_of(self.data, result, done)])
@@ -287,7 +293,6 @@ class _Steps:
     def _reported(self, gaps: "pl.DataFrame | None") -> str:
         from incrowd.report._make import make
 
-        how = {n: of for n, of in self.wanted.reporting.items() if n != "format"}
         with progress("Reporting", "steps") as update:
             made = make(
                 self.folder / RELEASE,
@@ -296,7 +301,7 @@ class _Steps:
                 gaps=gaps,
                 threads=self.wanted.source.reading["threads"],
                 progress=lambda _what, done, total: update(done, total),
-                **how,
+                **self.wanted.reporting,
             )
         made.save(self.folder / REPORT, overwrite=True)
         self.tell(["", *made.lines()])
@@ -355,7 +360,7 @@ def _options_in_use(context: typer.Context) -> dict[str, Any]:
 
 def _same(folder: Path, name: str | None, key: str) -> Path | None:
     """Return the run that had the same input and settings, if it is there."""
-    for file in sorted(folder.glob(f"{name or '*'}/{RUN}")):
+    for file in sorted(folder.glob(f"{name or '[!.]*'}/{RUN}")):
         with contextlib.suppress(OSError, ValueError):
             if json.loads(file.read_text("utf-8")).get("key") == key:
                 return file.parent
@@ -391,19 +396,26 @@ def _alone(final: Path) -> Iterator[None]:
 
     Where files cannot be locked (on Windows), nothing is held.
     """
-    lock = final.with_name(f".{final.name}.lock")
     try:
         import fcntl
     except ImportError:
         yield
         return
-    with lock.open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise OutputError(
-                f"another run is working on {final}; wait for it, or give this one another --name"
-            ) from error
+    lock = final.with_name(f".{final.name}.lock")
+    with contextlib.ExitStack() as held:
+        while True:
+            file = held.enter_context(lock.open("a"))
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise OutputError(
+                    f"another run is working on {final}; wait for it, or give this one another "
+                    "--name"
+                ) from error
+            # Whoever held it may have removed it after it was opened here.
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(file.fileno()), lock.stat()):
+                    break
         try:
             yield
         finally:
@@ -428,7 +440,6 @@ def _work_folder(final: Path, key: str) -> Path:
 
 def _give_name(part: Path, final: Path) -> None:
     """Give the folder its name; what had it before is removed afterwards."""
-    (part / STATE).unlink(missing_ok=True)
     part.chmod(0o777 & ~_umask())
     old = None
     if os.path.lexists(final):
@@ -440,8 +451,11 @@ def _give_name(part: Path, final: Path) -> None:
         if old is not None:
             old.rename(final)
         raise
-    if old is not None:
-        shutil.rmtree(old, ignore_errors=True)
+    (final / STATE).unlink(missing_ok=True)
+    # Also what a run that was killed here had moved away.
+    for path in final.parent.iterdir():
+        if path.name.startswith(f".{final.name}.old-"):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _umask() -> int:

@@ -96,6 +96,13 @@ class Check:
     figures: Mapping[str, Any] = field(default_factory=dict)
     noted: bool = False
 
+    @property
+    def mark(self) -> str:
+        """How it ended, in a word or two."""
+        if self.noted:
+            return "note"
+        return {True: "ok", False: "FAILED", None: "not checked"}[self.ok]
+
 
 def passed(name: str, says: str, figures: Mapping[str, Any]) -> Check:
     """Make a check that holds."""
@@ -219,8 +226,7 @@ class Verification(Summarised):
 
     def lines(self) -> list[str]:
         """Say everything in lines for a terminal."""
-        mark = {True: "ok", False: "FAILED", None: "not checked"}
-        found = {c.name: "note" if c.noted else mark[c.ok] for c in self.checks}
+        found = {check.name: check.mark for check in self.checks}
         if self.k is None and "k-anonymity" in found:
             found["k-anonymity"] = "none"
         lines = [f"{c.name:<14}{found[c.name]:<13}{c.says}" for c in self.checks]
@@ -234,9 +240,8 @@ class Verification(Summarised):
         return str(self)
 
     def _summary(self) -> Summary:
-        mark = {True: "ok", False: "FAILED", None: "not checked"}
         return Summary(
             f"Verification of a release: {'passed' if self.ok else 'FAILED'}",
-            {check.name: f"{mark[check.ok]}: {check.says}" for check in self.checks},
+            {check.name: f"{check.mark}: {check.says}" for check in self.checks},
             notes=[self.claims],
         )
