@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from incrowd.errors import ArgumentError
+from incrowd.report._lights import Threshold
 from incrowd.report._purposes import (
     PURPOSES,
     checked_thresholds,
@@ -12,7 +13,7 @@ from incrowd.report._purposes import (
     purpose_of,
     thresholds_for,
 )
-from incrowd.report._thresholds import LIGHTS, Threshold
+from incrowd.report._thresholds import LIGHTS
 from incrowd.report._verdict import judge
 from report.samples import numbers, sharp, told
 
@@ -110,7 +111,7 @@ class TestOwnThresholds:
             ({"smallest_crowd": "32"}, "must be two numbers"),
             ({"smallest_crowd": [2, 3]}, r"green \(2\) must be at least amber \(3\)"),
             ({"left_out": [0.5, 0.1]}, r"green \(0.5\) must be at most amber \(0.1\)"),
-            ({"left_out": [5, 20]}, "shares from 0 to 1"),
+            ({"left_out": [5, 20]}, "lie between 0 and 1"),
             ({"left_out": [True, False]}, "must be two numbers"),
         ],
     )

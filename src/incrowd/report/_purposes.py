@@ -18,7 +18,8 @@ from typing import Any
 from incrowd._arguments import is_number
 from incrowd.errors import ArgumentError
 from incrowd.report import _thresholds
-from incrowd.report._thresholds import CODE, OURS, ChecksPassed, Threshold
+from incrowd.report._lights import OURS, ChecksPassed, Threshold
+from incrowd.report._thresholds import CODE
 
 __all__ = [
     "DEFAULT",
@@ -184,8 +185,8 @@ def _pair(name: str, light: Threshold, values: Any) -> tuple[float, float]:
     if (green > amber) if rising else (green < amber):
         order = "at most" if rising else "at least"
         raise ArgumentError(f"of {name}, green ({green:g}) must be {order} amber ({amber:g})")
-    if light.unit == "share" and not 0 <= min(values) <= max(values) <= 1:
-        raise ArgumentError(f"the thresholds of {name} are shares from 0 to 1, not {values!r}")
+    if light.unit != "people" and not 0 <= min(values) <= max(values) <= 1:
+        raise ArgumentError(f"the thresholds of {name} lie between 0 and 1, not {values!r}")
     return green, amber
 
 

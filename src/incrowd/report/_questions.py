@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from incrowd._format import people, rounded_percent
-from incrowd.report._lights import Light, Question
+from incrowd.report._lights import AMBER, GREEN, GREY, RED, WORDS, Light, Question
 from incrowd.report._numbers import Numbers
-from incrowd.report._thresholds import AMBER, GREEN, GREY, RED, WORDS
 
 __all__ = [
     "QUESTIONS",

@@ -8,19 +8,21 @@ from collections.abc import Mapping, Sequence
 
 from incrowd._format import percent, rounded_percent
 from incrowd.report._disclosure import LEAST
-from incrowd.report._lights import Light, Question, Verdict
-from incrowd.report._numbers import Exposure, Numbers
-from incrowd.report._purposes import Purpose, purpose_of, thresholds_for
-from incrowd.report._questions import questions_of
-from incrowd.report._thresholds import (
+from incrowd.report._lights import (
     AMBER,
     GREEN,
     GREY,
     RED,
-    lights_of,
+    Light,
+    Question,
+    Verdict,
     part_left_out,
     reason_missing,
 )
+from incrowd.report._numbers import Exposure, Numbers
+from incrowd.report._purposes import Purpose, purpose_of, thresholds_for
+from incrowd.report._questions import questions_of
+from incrowd.report._thresholds import lights_of
 
 __all__ = [
     "judge",
