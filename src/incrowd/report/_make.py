@@ -93,9 +93,10 @@ class Report(Summarised):
 
     def pdf(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Print the page to a PDF; needs Chromium or a browser of its kind."""
+        from incrowd.report._page import page
         from incrowd.report._pdf import print_pdf
 
-        return print_pdf(self.html(), path, overwrite=overwrite)
+        return print_pdf(page(self.numbers, paper=True), path, overwrite=overwrite)
 
     def lines(self) -> list[str]:
         """Give the first screen, in lines for a terminal."""

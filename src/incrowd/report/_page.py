@@ -35,18 +35,22 @@ SECTIONS = (
 )
 
 
-def page(numbers: Numbers) -> str:
-    """Give the page that says what the numbers say."""
+def page(numbers: Numbers, *, paper: bool = False) -> str:
+    """Give the page that says what the numbers say.
+
+    On paper its charts are small and their text is not, and there is no script to draw them anew.
+    """
     style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
-    script, figures = _script(), charts(numbers)
+    script, figures = "" if paper else _script(), charts(numbers)
     said = words(numbers)
     style += f'\n@page {{ @bottom-left {{ content: "{_css_text(said["foot"])}"; }} }}\n'
     return _environment().get_template("report.html").render(
         n=numbers,
+        paper=paper,
         verdict=numbers.verdict,
         words=said,
         sections=SECTIONS,
-        charts=[(chart, {name: _safe(svg) for name, svg in chart.svgs().items()})
+        charts=[(chart, {name: _safe(svg) for name, svg in chart.svgs(paper=paper).items()})
                 for chart in figures],
         style=_safe(style),
         script=_safe(script),

@@ -21,6 +21,7 @@ __all__ = [
     "THIRD",
     "Chart",
     "finish",
+    "on_paper",
     "one",
     "solid",
     "values",
@@ -45,6 +46,8 @@ LIGHT = {
 }
 """The colours of the light page; the style sheet has the same."""
 WIDTH, HEIGHT = 640, 260
+PAPER_WIDTH, PAPER_SHARE, PAPER_FONT = 335, 0.38, 8.5
+"""On paper: how wide a drawing is, which share of its height is left, and the size of text."""
 CONFIG = {
     "background": "transparent",
     "font": "system-ui, sans-serif",
@@ -103,13 +106,13 @@ class Chart:
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
-    def svgs(self) -> dict[str, str]:
-        """Draw everything, in the colours of the page's style."""
+    def svgs(self, *, paper: bool = False) -> dict[str, str]:
+        """Draw everything, in the colours of the page's style; small, for two columns of paper."""
         import vl_convert
 
+        size = on_paper if paper else with_fixed_width
         return {
-            name: vl_convert.vegalite_to_svg(with_fixed_width(spec))
-            for name, spec in self.drawings.items()
+            name: vl_convert.vegalite_to_svg(size(spec)) for name, spec in self.drawings.items()
         }
 
 
@@ -125,6 +128,27 @@ def with_fixed_width(spec: Mapping[str, Any]) -> dict[str, Any]:
     if fixed.get("width") == "container":
         fixed["width"] = WIDTH
     return fixed
+
+
+def on_paper(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a specification that is read at its own size in a column of a printed page."""
+    small: dict[str, Any] = json.loads(json.dumps(spec))
+    if small.get("width") == "container":
+        small["width"], small["height"] = PAPER_WIDTH, PAPER_SHARE * small["height"]
+        small["autosize"] = {"type": "fit-x", "contains": "padding"}
+    else:
+        small["width"], small["height"] = small["width"] / 2, small["height"] / 2
+    for part in ("axis", "legend", "header", "title"):
+        sizes = (name for name in small["config"][part] if name.lower().endswith("fontsize"))
+        small["config"][part] |= dict.fromkeys(sizes, PAPER_FONT)
+    small["config"]["axis"] |= {"labelOverlap": "greedy", "labelSeparation": 3, "labelLimit": 140}
+    # The title of a short axis lies on top of it, for along it there is no room.
+    small["config"]["axisY"] = {
+        "titleAngle": 0, "titleAlign": "left", "titleBaseline": "bottom", "titleX": 0, "titleY": -5,
+    }  # fmt: skip
+    small["padding"] = {"left": 14, "right": 8, "top": 4, "bottom": 4}
+    small["config"]["legend"] |= {"symbolSize": 90, "columnPadding": 5, "labelOffset": 2}
+    return small
 
 
 def solid(text: str) -> str:
