@@ -107,6 +107,38 @@ def samples_up_to(before, after, became, metres, minutes, cell, slot):
     return count / total
 
 
+def held_sizes(before, after, became, axis, unit):
+    """For each person, the size of the box in which each of her samples lies; None for no box."""
+    found = []
+    for boxes, where in zip(before, became, strict=True):
+        held = [None if where < 0 else holder_of(sample, after[where]) for sample in boxes]
+        found.append([None if box is None else box_sizes(box)[axis] * unit for box in held])
+    return found
+
+
+def sample_sizes(before, after, became, axis, unit, thresholds, of_people):
+    """Cumulative shares of all samples, their median, and figure 12 for people's own samples."""
+    people = held_sizes(before, after, became, axis, unit)
+    sizes = [size for person in people for size in person]
+
+    def share(some, threshold):
+        return Fraction(sum(size is not None and size <= threshold for size in some), len(some))
+
+    known = sorted(size for size in sizes if size is not None)
+    half = -(-len(sizes) // 2)
+    curves = []
+    for threshold in of_people:
+        shares = [share(person, threshold) for person in people if person]
+        above = (sum(part >= Fraction(x, 100) for part in shares) for x in range(0, 101, 5))
+        many = len(shares)
+        curves.append((threshold, tuple(n / many for n in above), shares.count(0) / many))
+    return (
+        tuple((threshold, float(share(sizes, threshold))) for threshold in thresholds),
+        known[half - 1] if half <= len(known) else None,
+        tuple(curves),
+    )
+
+
 def members_of(crowd, became, before):
     """All samples of the people of a crowd."""
     return [

@@ -15,6 +15,7 @@ from itertools import pairwise
 __all__ = [
     "area_of_hull",
     "centre_of_mass",
+    "common_share",
     "gyration_of",
     "local_hour",
     "moved_share",
@@ -163,6 +164,12 @@ def moved_share(before, after):
         for key in before.keys() | after.keys()
     )
     return float(sum(shares) / 2)
+
+
+def common_share(before, after):
+    """What both have as often, of the larger number."""
+    most = max(before.total(), after.total())
+    return (before & after).total() / most if most else 1.0
 
 
 def rank_correlation(before, after):

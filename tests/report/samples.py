@@ -22,7 +22,7 @@ from incrowd.report._numbers import (
     Unique,
 )
 
-NONE = Difference(0, 0, 0, 0, 0.0)
+NONE = Difference(0, 0, 0, 0, 0.0, 1.0)
 NEEDED = (("k-anonymity",), ("files", "rows", "sizes", "names"))
 """The checks that must hold of a release that promises a k, and of one that does not."""
 
@@ -137,7 +137,7 @@ def squares(
 
 def useful(persons: Persons | None = None, about: Map | None = None, moved: float = 0.0) -> Utility:
     """Give what the data is still good for."""
-    change = replace(NONE, moved=moved)
+    change = replace(NONE, before=9, after=9, moved=moved, common=1 - moved)
     together = AggregateUtility(
         1.0, change, change, change, None, about or squares(columns=0, rows=0)
     )
@@ -150,6 +150,9 @@ def within(home: float | None, work: float | None) -> Utility:
 
     nobody, still = errors_of(0, 0, []), ratios_of("km", np.zeros(0), np.zeros(0), 10)
     at_home, at_work = (
-        replace(nobody, within={0.5: 0.0, 1: share, 2: 1.0}) for share in (home, work)
+        nobody
+        if share is None
+        else replace(nobody, before=10_000, both=10_000, within={0.5: 0.0, 1: share, 2: 1.0})
+        for share in (home, work)
     )
     return useful(Persons(9, 0, nobody, at_home, at_work, still, still, still))

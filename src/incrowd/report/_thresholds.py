@@ -151,9 +151,7 @@ def _within_1_km(numbers: Numbers, place: Literal["home", "work"]) -> float | No
     persons = numbers.utility.persons if numbers.utility else None
     if persons is None:
         return None
-    found = persons.home if place == "home" else persons.work
-    near = found.within.get(1)
-    return near * found.both / found.before if near is not None and found.before else near
+    return (persons.home if place == "home" else persons.work).found(1)
 
 
 def _in_place(numbers: Numbers, what: Literal["flows", "population"]) -> float | None:
@@ -161,15 +159,21 @@ def _in_place(numbers: Numbers, what: Literal["flows", "population"]) -> float |
     if numbers.utility is None:
         return None
     change = getattr(numbers.utility.together, what)
-    return 1 - change.moved if change.before and change.after else None
+    return float(change.common) if change.before else None
 
 
-def _in_place_says(what: str, where: str) -> Callable[[Numbers, str], str]:
+def _in_place_says(
+    text: str, what: Literal["flows", "population"], where: str
+) -> Callable[[Numbers, str], str]:
     def says(numbers: Numbers, _level: str) -> str:
-        side = numbers.utility.together.grid_km if numbers.utility else 0
+        if numbers.utility is None:
+            return ""
+        together = numbers.utility.together
+        change = getattr(together, what)
         return (
-            f"The share of {what} that are where they were, on squares of {side:g} km. The others "
-            f"would have to be moved to {where} to be spread as in the original."
+            f"The share of {text} that the release has where they were, on squares of "
+            f"{together.grid_km:g} km: {change.before:,} in the original, {change.after:,} in the "
+            f"release. The others are missing, there too often, or in {where}."
         )
 
     return says
@@ -303,11 +307,12 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
         direction="at least",
         unit="share",
         source=FINDS,
-        measures="people with a home in the original whose home in the release is within 1 km",
+        measures="of all people with a home in the original, those whose home in the release is "
+        "within 1 km",
         value=lambda numbers: _within_1_km(numbers, "home"),
         says=_in_hours(
-            "Of the people who have a home in the original, the share whose home in the release, "
-            "the place of most samples at night, is within 1 km of it."
+            "Of all people who have a home in the original, published or not, the share whose home "
+            "in the release, the place of most samples at night, is within 1 km of it."
         ),
     ),
     Threshold(
@@ -321,8 +326,8 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
         measures="the same of workplaces",
         value=lambda numbers: _within_1_km(numbers, "work"),
         says=_in_hours(
-            "Of the people who have a workplace in the original, the share whose workplace in the "
-            "release, the place of most samples by day, is within 1 km of it."
+            "Of all people who have a workplace in the original, published or not, the share whose "
+            "workplace in the release, the place of most samples by day, is within 1 km of it."
         ),
     ),
     Threshold(
@@ -333,9 +338,9 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
         direction="at least",
         unit="share",
         source=OURS,
-        measures="trips between the same squares of the map as in the original",
+        measures="trips that are between the same squares of the map as in the original",
         value=lambda numbers: _in_place(numbers, "flows"),
-        says=_in_place_says("trips", "another pair of squares"),
+        says=_in_place_says("trips", "flows", "another pair of squares"),
     ),
     Threshold(
         light="People by hour",
@@ -347,7 +352,7 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
         source=OURS,
         measures="people by square of the map and hour of the day, as in the original",
         value=lambda numbers: _in_place(numbers, "population"),
-        says=_in_place_says("hours of people", "another square or time of day"),
+        says=_in_place_says("hours of people", "population", "another square or time of day"),
     ),
     Threshold(
         light="Busy places",

@@ -96,6 +96,11 @@ def compare(pair):
         (found.samples_coarse, (2000, 120)),
     ):
         assert share == naive.samples_up_to(before, after, became, *limits, cell, slot)
+    for sizes, axis, unit, *limits in (
+        (found.samples_space, 0, cell, SPACE, PERSON_SPACE),
+        (found.samples_time, 1, slot / 60, TIME, PERSON_TIME),
+    ):
+        assert astuple(sizes) == naive.sample_sizes(before, after, became, axis, unit, *limits)
     people = before, after, crowd, became
     assert found.rows_created == naive.count_rows(naive.is_created, *people)
     assert found.rows_unseen == naive.count_rows(naive.is_unseen, *people)

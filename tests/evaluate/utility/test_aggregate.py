@@ -34,6 +34,7 @@ class TestTogether:
             assert (difference.before, difference.after) == (before.total(), after.total())
             assert (difference.kinds_before, difference.kinds_after) == (len(before), len(after))
             assert difference.moved == naive.moved_share(before, after)
+            assert difference.common == naive.common_share(before, after)
         before, after = (naive.seen_squares(people, side) for people in sides)
         expected = naive.rank_correlation(before, after)
         assert (found.rank_correlation is None) == (expected is None)

@@ -70,7 +70,12 @@ class TestErrors:
             places = [[place(side) for side in both] for both in people]
             wanted = [None if None in both else naive.straight(*both) * km for both in places]
             assert shown(errors) == expected_errors(wanted)
-            assert errors.before == sum(a is not None for a, _ in places)
+            everybody = [place(boxes) for _, boxes in crowds(pair.before)]
+            assert errors.before == sum(one is not None for one in everybody)
+            for limit in distributions.THRESHOLDS:
+                near = sum(error is not None and error <= limit for error in wanted)
+                share = near / errors.before if errors.before else None
+                assert errors.found(limit) == share
             assert errors.after == sum(b is not None for _, b in places)
 
     def test_of_equals_the_place_that_was_first(self):

@@ -68,14 +68,15 @@ def _smallest_cover(
 def coverage_errors(
     first: int, last: int, samples: Columns, offsets: Ints, place: Ints,
     boxes: Columns, bounds: Ints, reach: Sides, squares: Floats, late: Ints,
-    limits: Ints, within: Ints,
+    wide: Ints, long: Ints,
 ) -> int:  # fmt: skip
     """Measure how far off the boxes are that hold the samples of people `first` to `last`.
 
     `place` has each person's published trajectory, or -1. `squares` gets the square of twice the
     distance between the centres, in cells, and `late` twice the time between them, in slots, one
     after the other for samples that a box of their person holds; how many these are is given back.
-    `within` counts those whose box is up to `limits` (cells and slots): in space, in time, in both.
+    `wide` and `long` get the longer side and the length of that box, at the sample's place among
+    those of these people; of samples that none holds they stay as they were.
     """
     x0, x1, y0, y1, t0, t1 = samples
     bx0, bx1, by0, by1, bt0, bt1 = boxes
@@ -96,11 +97,9 @@ def coverage_errors(
                 squares[held] = x * x + y * y
                 late[held] = abs(bt0[box] + bt1[box] - t0[i] - t1[i])
                 held += 1
-                near = max(bx1[box] - bx0[box], by1[box] - by0[box]) <= limits[0]
-                soon = bt1[box] - bt0[box] <= limits[1]
-                within[0] += near
-                within[1] += soon
-                within[2] += near and soon
+                at = i - offsets[first]
+                wide[at] = max(bx1[box] - bx0[box], by1[box] - by0[box])
+                long[at] = bt1[box] - bt0[box]
     return held
 
 

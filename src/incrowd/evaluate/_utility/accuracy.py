@@ -22,7 +22,7 @@ Errors, deleted samples and created rows can be measured only where it is known 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -51,6 +51,7 @@ __all__ = [
     "TIME",
     "Accuracy",
     "Curve",
+    "SampleSizes",
     "accuracy",
     "accuracy_table",
     "errors_in",
@@ -68,6 +69,8 @@ TIME = (1, 5, 10, 30, 60, 120, 240, 480, 1_440, 2_880, 10_080)
 PERSON_SPACE, PERSON_TIME = (100, 500, 1_000, 2_000, 5_000, 10_000), (10, 30, 60, 120, 240, 480)
 """Thresholds of figure 12: in metres and in minutes."""
 PER_CENT = tuple(range(0, 101, 5))
+NOWHERE = np.int64(2**62)
+"""Larger than every box: the size of the box of a sample that lies in none."""
 FINE, COARSE = (100, 30), (2_000, 120)
 """What section 7.1 of the paper asks for: metres and minutes."""
 
@@ -89,6 +92,30 @@ class Curve:
     threshold: float
     people: tuple[float, ...]
     nobody: float
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSizes:
+    """How wide, or how long, the boxes are that hold the samples of the original.
+
+    Attributes
+    ----------
+    cumulative
+        Thresholds, in metres or in minutes, each with the share of all samples of the original
+        that lie in a box up to it; what is deleted lies in none.
+    median
+        What half of all samples do not exceed; None where half of them or more are deleted.
+    people
+        How many people of the original have how many of their samples up to a threshold.
+    """
+
+    cumulative: tuple[tuple[float, float], ...]
+    median: float | None
+    people: tuple[Curve, ...]
+
+    def up_to(self, threshold: float) -> float:
+        """Give the share of samples up to one of the thresholds."""
+        return dict(self.cumulative)[threshold]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -119,6 +146,8 @@ class Accuracy(Summarised):
         The share of all samples of the original that lie in a box of up to 2 km, of up to 2 h, and
         of up to both; what is deleted does not. A row may be a small piece in which few samples
         lie: this tells what became of the samples themselves.
+    samples_space, samples_time
+        The same for every threshold, and person by person: of all people of the original.
     """
 
     people: int
@@ -141,6 +170,8 @@ class Accuracy(Summarised):
     samples_2km: float | None = None
     samples_2h: float | None = None
     samples_coarse: float | None = None
+    samples_space: SampleSizes | None = None
+    samples_time: SampleSizes | None = None
 
     @property
     def deleted(self) -> float | None:
@@ -303,31 +334,83 @@ def errors_in(pair: BeforeAfter, became: Ints, threads: int) -> dict[str, Any]:
     before, after = pair.before, pair.after
     reach = latest_ends(after.t1, after.offsets)
     units = after.frame.cell, after.frame.slot / 60
-    limits = np.array([units_in(*pair) for pair in zip(COARSE, units, strict=True)], np.int64)
+    limits = [
+        np.array([units_in(threshold, unit) for threshold in thresholds], np.int64)
+        for thresholds, unit in zip((PERSON_SPACE, PERSON_TIME), units, strict=True)
+    ]
+    coarse = [units_in(*pair) for pair in zip(COARSE, units, strict=True)]
 
-    def work(part: tuple[int, int]) -> tuple[Ints, int, Tally, Tally]:
-        most = int(before.offsets[part[1]] - before.offsets[part[0]])
+    def work(part: tuple[int, int]) -> "_Held":
+        bounds = before.offsets[part[0] : part[1] + 1] - before.offsets[part[0]]
+        most = int(bounds[-1])
         squares, late = np.empty(most), np.empty(most, np.int64)
-        within = np.zeros(3, np.int64)
+        sizes = np.full(most, NOWHERE), np.full(most, NOWHERE)
         held = coverage_errors(
             *part, before.columns, before.offsets, became, after.columns, after.offsets, reach,
-            squares, late, limits, within,
+            squares, late, *sizes,
         )  # fmt: skip
-        return within, held, Tally.of(squares[:held]), Tally.of(late[:held])
+        both = int(((sizes[0] <= coarse[0]) & (sizes[1] <= coarse[1])).sum())
+        counts = [count_up_to(of, bounds, upto) for of, upto in zip(sizes, limits, strict=True)]
+        tallies = [Tally.of(of[of < NOWHERE]) for of in sizes]
+        return _Held(held, Tally.of(squares[:held]), Tally.of(late[:held]), both, tallies, counts)
 
     found = list(on_threads(threads, work, blocks_of(before.offsets)))
-    squares = Tally.together(part for *_, part, _ in found)
+    squares = Tally.together(part.squares for part in found)
     away = Tally(np.sqrt(squares.values), squares.counts)
-    late = Tally.together(part for *_, part in found)
+    late = Tally.together(part.late for part in found)
     frame = before.frame
+    space, time = (
+        _sample_sizes(
+            Tally.together(part.sizes[axis] for part in found), before, unit,
+            (SPACE, TIME)[axis], (PERSON_SPACE, PERSON_TIME)[axis],
+            np.concatenate([part.counts[axis] for part in found]),
+        )
+        for axis, unit in enumerate(units)
+    )  # fmt: skip
     return {
-        "samples_deleted": before.samples - sum(held for _, held, *_ in found),
+        "samples_deleted": before.samples - sum(part.held for part in found),
         "position_error": Distribution.of(away, frame.cell / 2, (0, *SPACE)),
         "time_error": Distribution.of(late, frame.slot / 120, (0, *TIME)),
-    } | {
-        name: int(sum(within[i] for within, *_ in found)) / before.samples
-        for i, name in enumerate(("samples_2km", "samples_2h", "samples_coarse"))
+        "samples_2km": space.up_to(COARSE[0]),
+        "samples_2h": time.up_to(COARSE[1]),
+        "samples_coarse": sum(part.both for part in found) / before.samples,
+        "samples_space": space,
+        "samples_time": time,
     }
+
+
+class _Held(NamedTuple):
+    """What is found of the samples of some people."""
+
+    held: int
+    squares: Tally
+    late: Tally
+    both: int
+    sizes: list[Tally]
+    counts: list[Ints]
+
+
+def _sample_sizes(
+    sizes: Tally,
+    original: Trajectories,
+    unit: float,
+    thresholds: Sequence[float],
+    of_people: Sequence[float],
+    counts: Ints,
+) -> SampleSizes:
+    """Tell how large the boxes are in which samples lie, all samples of the original counting."""
+    upto = np.cumsum(sizes.counts)
+
+    def share(threshold: float) -> float:
+        number = int(np.searchsorted(sizes.values, units_in(threshold, unit), side="right"))
+        return (int(upto[number - 1]) if number else 0) / original.samples
+
+    half = int(np.searchsorted(upto, -(-original.samples // 2)))
+    return SampleSizes(
+        cumulative=tuple((threshold, share(threshold)) for threshold in thresholds),
+        median=float(sizes.values[half]) * unit if half < len(upto) else None,
+        people=_curves_of(counts, original.lengths(), original.crowd.astype(np.int64), of_people),
+    )
 
 
 def rows_in(pair: BeforeAfter, became: Ints, threads: int) -> dict[str, Any]:
@@ -410,8 +493,16 @@ def _curves(
 ) -> tuple[Curve, ...]:
     """Give how many people have how many samples up to each threshold; who has none is nobody."""
     limits = np.array([units_in(threshold, unit) for threshold in thresholds], np.int64)
-    counts, lengths = count_up_to(sizes, published.offsets, limits), published.lengths()
-    people = published.crowd.astype(np.int64)[lengths > 0]
+    counts = count_up_to(sizes, published.offsets, limits)
+    people = published.crowd.astype(np.int64)
+    return _curves_of(counts, published.lengths(), people, thresholds)
+
+
+def _curves_of(
+    counts: Ints, lengths: Ints, people: Ints, thresholds: Sequence[float]
+) -> tuple[Curve, ...]:
+    """Give the same from the number of samples up to each threshold."""
+    people = people[lengths > 0]
     total = int(people.sum())
     if not total:
         return ()

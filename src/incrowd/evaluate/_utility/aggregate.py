@@ -210,7 +210,12 @@ class Difference:
         Over how many keys they are spread (pairs of cells, cells and hours, cells).
     moved
         The total variation distance: 0 if nothing, 1 if everything would have to be moved. Where
-        one side has none at all it is 1, and 0 if neither has any.
+        one side has none at all it is 1, and 0 if neither has any. It compares how both are spread,
+        and says nothing of how many are left.
+    common
+        The share that both have in common, key by key, of the larger of the two numbers: what is
+        missing, or is there too often, is not. Where one side has none at all it is 0, and 1 if
+        neither has any.
     """
 
     before: int
@@ -218,6 +223,7 @@ class Difference:
     kinds_before: int
     kinds_after: int
     moved: float
+    common: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,13 +314,15 @@ def _aligned(before: Tally, after: Tally) -> tuple[Ints, Ints]:
 def _difference(before: Tally, after: Tally) -> Difference:
     here, there = before.total, after.total
     moved = float(bool(here or there))
+    common = 1 - moved
     if here and there:
         a, b = _aligned(before, after)
+        common = int(np.minimum(a, b).sum()) / max(here, there)
         if here * there >= LARGE:
             a, b = a.astype(object), b.astype(object)
         # In whole numbers up to the last division, so that equal is equal.
         moved = int(np.abs(a * there - b * here).sum()) / (2 * here * there)
-    return Difference(here, there, len(before.values), len(after.values), moved)
+    return Difference(here, there, len(before.values), len(after.values), moved, common)
 
 
 def _map(counted: tuple[Ints, Ints, Ints], frame: Frame, chart: Grid, least: int) -> Map:

@@ -169,7 +169,8 @@ class Errors:
     Attributes
     ----------
     before, after, both
-        For how many people there is such a place in the original, in the release, and in both.
+        For how many people there is such a place in the original, whether they are published or
+        not; for how many in the release; and for how many in both.
     unaffected
         The share of `both` for whom it is exactly the same place.
     within
@@ -189,6 +190,16 @@ class Errors:
     within: dict[float, float | None]
     quantiles: dict[float, float | None]
     mean: float | None
+
+    def found(self, km: float) -> float | None:
+        """Return the share of everybody with such a place for whom it is found within so many km.
+
+        Who is not published, or has no such place in the release, is not found.
+        """
+        near = self.within.get(km)
+        if not self.before:
+            return None
+        return 0.0 if near is None else round(near * self.both) / self.before
 
 
 @dataclass(frozen=True, slots=True)

@@ -285,9 +285,9 @@ def _persons(
     return Persons(
         people=len(known),
         dropped=int((became < 0).sum()),
-        centre_of_mass=errors_of(len(known), len(known), in_km),
-        home=errors_of(_having(a, HOME), _having(b, HOME), at_home),
-        work=errors_of(_having(a, WORK), _having(b, WORK), at_work),
+        centre_of_mass=errors_of(int((mine.whole[:, SIZE] > 0).sum()), len(known), in_km),
+        home=errors_of(_having(mine, HOME), _having(b, HOME), at_home),
+        work=errors_of(_having(mine, WORK), _having(b, WORK), at_work),
         travelled=ratios("km", travelled, km),
         gyration=ratios("km", gyration, km),
         hull=ratios("km2", area, km**2),

@@ -128,10 +128,10 @@ def _places(persons: Persons) -> Chart | None:
         "workplace": persons.work,
     }
     rows: list[dict[str, Any]] = [
-        {"what": text, "km": f"{float(km):g}", "share": share}
+        {"what": text, "km": f"{float(km):g}", "share": errors.found(km)}
         for text, errors in places.items()
-        for km, share in errors.within.items()
-        if share is not None
+        for km in errors.within
+        if errors.before
     ]
     if not rows:
         return None
@@ -162,7 +162,8 @@ def _places(persons: Persons) -> Chart | None:
     )
     return one(
         "places", "left", "Are homes and workplaces still found?",
-        f"Found within 1 km of the true place: {near} of people.", finish(line),
+        f"Found within 1 km of the true place: {near} of all people who have one in the original, "
+        "published or not.", finish(line),
         ("error, at most", *present), table,
     )  # fmt: skip
 
@@ -246,9 +247,7 @@ def _together(together: AggregateUtility) -> Chart:
         "people by square and hour": together.population,
         "trips between squares": together.flows,
     }
-    rows: list[dict[str, Any]] = [
-        {"what": text, "share": 1 - of.moved} for text, of in kinds.items()
-    ]
+    rows: list[dict[str, Any]] = [{"what": text, "share": of.common} for text, of in kinds.items()]
     bars = (
         alt.Chart(values(rows))
         .mark_bar(color=AFTER, height=18)
@@ -260,8 +259,8 @@ def _together(together: AggregateUtility) -> Chart:
         )
     )  # fmt: skip
     says = (
-        f"On squares of {together.grid_km:g} km: the rest would have to be moved to another "
-        f"square (or pair of squares, or hour) to be spread as in the original."
+        f"On squares of {together.grid_km:g} km: the rest is missing, there too often, or in "
+        f"another square (or pair of squares, or hour)."
     )
     return one(
         "together", "left", "What everybody does together", says, finish(bars, height=130),
