@@ -13,7 +13,7 @@ from incrowd.report._purposes import (
     purpose_of,
     thresholds_for,
 )
-from incrowd.report._thresholds import LIGHTS
+from incrowd.report._thresholds import INFERENCE, LIGHTS
 from incrowd.report._verdict import judge
 from report.samples import numbers, sharp, told
 
@@ -69,7 +69,7 @@ class TestPurposes:
 
     @pytest.mark.parametrize("purpose", PURPOSES.values(), ids=lambda each: each.name)
     def test_names_known_lights_and_a_source(self, purpose):
-        known = {light.light for light in LIGHTS}
+        known = {light.light for light in (*LIGHTS, INFERENCE)}
         assert set(purpose.thresholds) <= known
         for light in thresholds_for(purpose):
             assert light.source
@@ -149,7 +149,9 @@ class TestQuestions:
     def test_inference_is_measured(self, homes, purpose, level):
         found = self.answers(replace(numbers(), inference=told(homes)), purpose)["inference"]
         assert found.level == level
-        assert found.figure == f"{homes}% of homes to 1 km"
+        who = f"{homes}% of people" if homes else "nobody"
+        assert found.figure == f"the home of {who} to 1 km"
+        assert found.thresholds.startswith("green up to 5%, amber ")
         assert "to 100 m" in found.says
 
     def test_nobody_at_night(self):

@@ -147,11 +147,11 @@ class TestLeft:
     @pytest.mark.parametrize(
         ("metres", "minutes", "said"),
         [
-            (100, 1, "100 m wide and 1 min long"),
-            (999, 119, "999 m wide and 119 min long"),
-            (1000, 120, "1 km wide and 2 h long"),
-            (2340, 150, "2.3 km wide and 2.5 h long"),
-            (2_910_400, 154_193, "2,900 km wide and 107 days long"),
+            (100, 1, "at most 100 m wide, half at most 1 min long"),
+            (999, 119, "at most 999 m wide, half at most 119 min long"),
+            (1000, 120, "at most 1 km wide, half at most 2 h long"),
+            (2340, 150, "at most 2.3 km wide, half at most 2.5 h long"),
+            (2_910_400, 154_193, "at most 2,900 km wide, half at most 107 days long"),
         ],
     )
     def test_sizes_are_in_words(self, metres, minutes, said):
@@ -159,6 +159,9 @@ class TestLeft:
         assert said in words(known)["left"][0]
 
     def test_errors_where_they_are_known(self):
-        known = replace(numbers(), accuracy=sharp(errors=(511.3, 104.2)))
+        known = replace(numbers(), accuracy=sharp(errors=(511.3, 104.2), deleted=0.25))
         _, text = words(known)["left"]
-        assert text.endswith("the middle of the rectangle is on average 511 m and 104 min off.")
+        assert text == (
+            "Of original samples that lie in a published one (more than 99.9%), the middle of its "
+            "rectangle is on average 511 m and 104 min off."
+        )

@@ -175,7 +175,7 @@ def collect_numbers(
         utility=useful,
         inference=told,
         cost_of_k=cost,
-        drawn=sample_records(after, least=max(2, k or 2)) if crowds else (),
+        drawn=sample_records(after, least=max(2, k or 2), tz=zone) if crowds else (),
     )
 
 

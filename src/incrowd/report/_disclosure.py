@@ -17,7 +17,7 @@ from incrowd.data._select import days_in
 if TYPE_CHECKING:
     from incrowd.data._trajectories import Trajectories
     from incrowd.evaluate._utility.aggregate import Map
-    from incrowd.evaluate._utility.inference import Inference
+    from incrowd.evaluate._utility.inference import Inference, Share
     from incrowd.evaluate._verify.result import Check
     from incrowd.report._numbers import Numbers
 
@@ -184,20 +184,29 @@ def _rounded(numbers: "Numbers", least: int) -> "Numbers":
 
 
 def _few_told(told: "Inference | None", least: int) -> "Inference | None":
-    """Round up to the limit what is known of fewer people."""
+    """Withhold what is known of few people, and of how few something is not known."""
     if told is None:
         return None
     found = []
     for one in told.disclosures:
-        shares = {
-            name: replace(of, number=min(least, of.of))
-            for name in ("home", "work", "night", "homogeneous")
-            if 0 < (of := getattr(one, name)).number < least
-        }
-        found.append(replace(one, **shares))
+        home, work, night, homogeneous = (
+            _few_of(of, told.people, least)
+            for of in (one.home, one.work, one.night, one.homogeneous)
+        )
+        found.append(replace(one, home=home, work=work, night=night, homogeneous=homogeneous))
     alone = least if 0 < told.alone < least else told.alone
     dropped = 0 if told.dropped < least else told.dropped
     return replace(told, alone=min(alone, told.people), dropped=dropped, disclosures=tuple(found))
+
+
+def _few_of(share: "Share", people: int, least: int) -> "Share":
+    """Withhold a number of few; and who has no such place, if few have none, counts as told."""
+    without = people - share.of
+    if 0 < without < least:
+        share = replace(share, number=share.number + without, of=people)
+    if 0 < share.number < least:
+        return replace(share, number=min(least, share.of), fewer_than=least)
+    return share
 
 
 def _without_counts(check: "Check", least: int) -> "Check":

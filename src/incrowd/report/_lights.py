@@ -74,8 +74,8 @@ class Question:
         Its name, and what it asks.
     level, word
         green, amber or red, and the same as a word.
-    figure, says
-        What was measured, and what that means.
+    figure, says, thresholds
+        What was measured, what that means, and when it would be green, amber and red.
     """
 
     name: str
@@ -84,6 +84,7 @@ class Question:
     word: str
     figure: str
     says: str
+    thresholds: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +185,8 @@ class Threshold:
         word, beyond = ("from", "below") if self.direction == "at least" else ("up to", "above")
         unit = " people" if self.unit == "people" else ""
         green, amber = self.written(self.green), self.written(self.amber)
+        if self.unit == "share" and self.direction == "at most" and self.amber == 1:
+            return f"green {word} {green}, amber {beyond}"
         if green == amber:
             return f"green {word} {green}{unit}, red {beyond}"
         return f"green {word} {green}{unit}, amber {word} {amber}, red {beyond}"

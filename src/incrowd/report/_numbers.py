@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
-from incrowd.evaluate._utility.accuracy import COARSE, Accuracy, Curve
+from incrowd.evaluate._utility.accuracy import COARSE, Accuracy, Curve, SampleSizes
 from incrowd.evaluate._utility.distributions import Distribution
 from incrowd.evaluate._utility.inference import Inference
 from incrowd.evaluate._utility.summary import Utility
@@ -48,6 +48,22 @@ __all__ = [
     "Unique",
     "plain",
 ]
+
+
+COUNTS = frozenset(
+    (
+        "words",
+        "static",
+        "static_kept",
+        "moving",
+        "vanished",
+        "hidden",
+        "both",
+        "kinds_before",
+        "kinds_after",
+    )
+)
+"""Counts of results that the page does not show, and that may be of few people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,12 +344,19 @@ class Precision:
             return None
         return of.position_error.mean, of.time_error.mean
 
-    def curves(self, axis: str) -> tuple[Curve, ...]:
-        """Return how many people have how many precise samples, in space or in time."""
-        if self.compared is None:
-            return ()
-        by = self.compared.people_by_space, self.compared.people_by_time
-        return by[axis == "time"]
+    def sizes(self, axis: str) -> SampleSizes:
+        """Return how wide or how long boxes are, of original samples; of rows, if unknown."""
+        known = self.compared
+        found = None
+        if known is not None:
+            found = known.samples_space if axis == "space" else known.samples_time
+        if found is not None:
+            return found
+        rows = self.space if axis == "space" else self.time
+        by: tuple[Curve, ...] = ()
+        if known is not None:
+            by = known.people_by_space if axis == "space" else known.people_by_time
+        return SampleSizes(rows.cumulative, rows.median, by)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything that may be told, for JSON: extremes of errors are somebody's."""
@@ -435,9 +458,33 @@ class Numbers:
         crowds = self.check("k-anonymity")
         return crowds.figures.get("k") if crowds is not None and crowds.ok is True else None
 
+    @property
+    def samples_left_out(self) -> float | None:
+        """The share of original samples that are not in the release, if it is known.
+
+        Measured, where crowds are promised; otherwise, and without the private record, as whoever
+        made it states: a method that moves samples leaves none where it was, and none out.
+        """
+        measured = self.accuracy.deleted if self.accuracy else None
+        if self.verification.k is not None and measured is not None:
+            return measured
+        total = self.before.data.samples if self.before and self.before.data else 0
+        lost = [self.settings.losses.get(f"samples_{how}") for how in ("dropped", "suppressed")]
+        known = [number for number in lost if isinstance(number, int)]
+        return sum(known) / total if total and known else None
+
+    @property
+    def samples_moved(self) -> float | None:
+        """The share of original samples that are in the release and not where they were."""
+        deleted = self.accuracy.deleted if self.accuracy else None
+        if deleted is None or self.verification.k is not None:
+            return None
+        return max(0.0, deleted - (self.samples_left_out or 0.0)) or None
+
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
-        return {each.name: plain(getattr(self, each.name)) for each in fields(self)}
+        found = {each.name: plain(getattr(self, each.name)) for each in fields(self)}
+        return _without_zeros(found) if self.rounded else found
 
 
 def plain(value: Any) -> Any:
@@ -450,9 +497,12 @@ def plain(value: Any) -> Any:
     {'time_above_space': 0.5, 'median_km': 1.0, 'median_minutes': 2.0}
     """
     if isinstance(value, Verification):
-        return plain(value.to_dict())
-    if isinstance(value, ExposureBefore | Inference | KGap | Precision | Sizes | Utility):
-        return plain(value.as_dict())
+        value = value.to_dict()
+    elif isinstance(value, Inference | Utility):
+        # Sentences that the page has not, and counts that may be of few people.
+        value = _without(value.as_dict(), COUNTS)
+    elif isinstance(value, ExposureBefore | KGap | Precision | Sizes):
+        value = value.as_dict()
     if is_dataclass(value):
         return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, Mapping):
@@ -460,3 +510,20 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
     return value.item() if hasattr(value, "item") else value
+
+
+def _without(value: Any, names: frozenset[str]) -> Any:
+    """Return plain values without what has one of these names."""
+    if isinstance(value, dict):
+        return {name: _without(of, names) for name, of in value.items() if name not in names}
+    return [_without(each, names) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _without_zeros(value: Any) -> Any:
+    """Return plain values; how many people are left out is null, for it is few, and not 0."""
+    if isinstance(value, dict):
+        return {
+            name: None if name in ("people_dropped", "dropped") and of == 0 else _without_zeros(of)
+            for name, of in value.items()
+        }
+    return [_without_zeros(each) for each in value] if isinstance(value, list) else value

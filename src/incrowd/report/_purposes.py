@@ -26,6 +26,7 @@ __all__ = [
     "PURPOSES",
     "Purpose",
     "checked_thresholds",
+    "inference_limits",
     "key_of",
     "purpose_of",
     "thresholds_for",
@@ -102,6 +103,7 @@ PURPOSES: dict[str, Purpose] = {
             thresholds={
                 "Smallest crowd": (11, 5, _EMA),
                 "Unique in the release": (0.0, 0.01, OURS),
+                "Inference": (0.05, 0.5, OURS),
             },
             decides=("singling out", "linkability", "inference"),
             conditions=(
@@ -154,7 +156,8 @@ def checked_thresholds(own: Mapping[str, Any] | None) -> dict[str, tuple[float, 
     >>> checked_thresholds({"smallest_crowd": [5, 3]})
     {'smallest_crowd': (5, 3)}
     """
-    known = {key_of(each): each for each in _thresholds.LIGHTS if isinstance(each, Threshold)}
+    there = (*_thresholds.LIGHTS, _thresholds.INFERENCE)
+    known = {key_of(each): each for each in there if isinstance(each, Threshold)}
     found: dict[str, tuple[float, float]] = {}
     for name, values in (own or {}).items():
         light = known.get(name)
@@ -194,15 +197,26 @@ def thresholds_for(
     purpose: Purpose, own: Mapping[str, tuple[float, float]] | None = None
 ) -> tuple[Threshold | ChecksPassed, ...]:
     """Return all lights with the thresholds of a purpose; own ones win, and say whose they are."""
-    found: list[Threshold | ChecksPassed] = []
-    for each in _thresholds.LIGHTS:
-        light = each
-        if isinstance(light, Threshold):
-            if light.light in purpose.thresholds:
-                green, amber, source = purpose.thresholds[light.light]
-                light = replace(light, green=green, amber=amber, source=source)
-            if (mine := (own or {}).get(key_of(light))) is not None:
-                usual = f"set for this report; for the purpose {purpose.name}: {light.sentence}"
-                light = replace(light, green=mine[0], amber=mine[1], source=usual)
-        found.append(light)
-    return tuple(found)
+    return tuple(
+        _adapted(light, purpose, own) if isinstance(light, Threshold) else light
+        for light in _thresholds.LIGHTS
+    )
+
+
+def inference_limits(
+    purpose: Purpose, own: Mapping[str, tuple[float, float]] | None = None
+) -> Threshold:
+    """Return when the question of inference is green and amber, for a purpose; own ones win."""
+    return _adapted(_thresholds.INFERENCE, purpose, own)
+
+
+def _adapted(
+    light: Threshold, purpose: Purpose, own: Mapping[str, tuple[float, float]] | None
+) -> Threshold:
+    if light.light in purpose.thresholds:
+        green, amber, source = purpose.thresholds[light.light]
+        light = replace(light, green=green, amber=amber, source=source)
+    if (mine := (own or {}).get(key_of(light))) is not None:
+        usual = f"set for this report; for the purpose {purpose.name}: {light.sentence}"
+        light = replace(light, green=mine[0], amber=mine[1], source=usual)
+    return light

@@ -10,7 +10,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from incrowd._format import people, rounded_percent
-from incrowd.report._lights import AMBER, GREEN, GREY, RED, WORDS, Light, Question
+from incrowd.report._lights import (
+    AMBER,
+    GREEN,
+    GREY,
+    RED,
+    WORDS,
+    Light,
+    Question,
+    Threshold,
+)
 from incrowd.report._numbers import Numbers
 
 __all__ = [
@@ -20,18 +29,16 @@ __all__ = [
 
 NOT_ASSESSED = "not assessed"
 PARTLY_ASSESSED = "partly assessed"
-_PLACES = {"home": "homes", "work": "workplaces", "night": "people's nights"}
-FEW, MANY = 0.05, 0.5
-"""Inference is green up to the first share of people, and amber beyond; for open data it is red
-beyond the second."""
+_PLACES = {"home": "the home", "work": "the workplace", "night": "some night"}
 
 
 class Answer(NamedTuple):
-    """The level of an answer, what was measured, and what that means."""
+    """The level of an answer, what was measured, what that means, and when it would be green."""
 
     level: str
     figure: str
     says: str
+    thresholds: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,20 +47,22 @@ class Asked:
 
     name: str
     asks: str
-    answer: Callable[[Numbers, Sequence[Light]], Answer]
+    answer: Callable[[Numbers, Sequence[Light], Threshold], Answer]
 
 
-def questions_of(numbers: Numbers, lights: Sequence[Light]) -> tuple[Question, ...]:
-    """Return the answers to all questions."""
+def questions_of(
+    numbers: Numbers, lights: Sequence[Light], limits: Threshold
+) -> tuple[Question, ...]:
+    """Return the answers to all questions; `limits` are those of inference."""
     found = []
     for each in QUESTIONS:
-        level, figure, says = each.answer(numbers, lights)
+        level, figure, *rest = each.answer(numbers, lights, limits)
         word = figure if figure in (NOT_ASSESSED, PARTLY_ASSESSED) else WORDS[level]
-        found.append(Question(each.name, each.asks, level, word, figure, says))
+        found.append(Question(each.name, each.asks, level, word, figure, *rest))
     return tuple(found)
 
 
-def _singling_out(numbers: Numbers, lights: Sequence[Light]) -> Answer:
+def _singling_out(numbers: Numbers, lights: Sequence[Light], _limits: Threshold) -> Answer:
     order = (RED, AMBER, GREY, GREEN)
     about = [each for each in lights if each.group == "privacy"]
     level = min((each.level for each in about), key=order.index, default=GREY)
@@ -66,10 +75,11 @@ def _singling_out(numbers: Numbers, lights: Sequence[Light]) -> Answer:
         says += " For this purpose that is too few."
     else:
         says += " Nobody's record can be isolated by what is published."
-    return Answer(level, f"{people(numbers.smallest_crowd or k)} or more per record", says)
+    figure = f"{people(numbers.smallest_crowd or k)} or more per record"
+    return Answer(level, figure, says, "as the worst of the lights under “Is it private?”")
 
 
-def _linkability(numbers: Numbers, _lights: Sequence[Light]) -> Answer:
+def _linkability(numbers: Numbers, _lights: Sequence[Light], _limits: Threshold) -> Answer:
     check = numbers.check("linkage")
     rest = (
         "Whether records can be linked with another release, or with later data of the same "
@@ -84,7 +94,7 @@ def _linkability(numbers: Numbers, _lights: Sequence[Light]) -> Answer:
     return Answer(AMBER, PARTLY_ASSESSED, says)
 
 
-def _inference(numbers: Numbers, _lights: Sequence[Light]) -> Answer:
+def _inference(numbers: Numbers, _lights: Sequence[Light], limits: Threshold) -> Answer:
     found = numbers.inference
     if found is None:
         says = (
@@ -93,34 +103,42 @@ def _inference(numbers: Numbers, _lights: Sequence[Light]) -> Answer:
         )
         return Answer(AMBER, NOT_ASSESSED, says)
     near, far = found.disclosures[0], found.disclosures[-1]
-    shares = {
-        name: share
-        for name in ("home", "work", "night")
-        if (share := getattr(far, name).share) is not None
-    }
-    if not shares:
+    shown = {name: of for name in _PLACES if (of := getattr(far, name)).share is not None}
+    if not shown:
         says = "Nobody was seen at night or by day in the original: no place of anybody is known."
         return Answer(AMBER, NOT_ASSESSED, says)
-    worst = max(shares, key=shares.__getitem__)
-    limit = MANY if numbers.given.purpose == "open" else 1.0
-    level = GREEN if shares[worst] <= FEW else AMBER if shares[worst] <= limit else RED
     parts = [
-        f"{name} of {rounded_percent(getattr(near, what).share)} of people to {near.within}, of "
-        f"{rounded_percent(getattr(far, what).share)} to {far.within}"
-        for what, name in (("home", "the home"), ("work", "the workplace"), ("night", "some night"))
-        if getattr(far, what).share is not None
+        f"{_PLACES[name]} of {getattr(near, name).words} to {near.within}, of {of.words} to "
+        f"{far.within}"
+        for name, of in shown.items()
     ]
-    figure = f"{rounded_percent(shares[worst])} of {_PLACES[worst]} to {far.within}"
     if numbers.identical is None:
-        says = f"Records are of single people, and small boxes of theirs show {'; '.join(parts)}."
-        return Answer(RED if shares[worst] > FEW else AMBER, figure, says)
+        return _of_single_people(numbers, parts)
+    worst = max(shown, key=lambda name: shown[name].share or 0.0)
+    figure = f"{_PLACES[worst]} of {shown[worst].words} to {far.within}"
     says = (
         "Whoever knows that a person is in a crowd learns from single small boxes of its record, "
-        f"without knowing which is hers: {'; '.join(parts)}. Crowds do not prevent this. (Where "
-        "an analyst would look for homes, by all samples of a record, is another question: see "
-        "the light Homes.)"
+        f"without knowing which is hers: {'; '.join(parts)}. Whoever knows the homes of the others "
+        f"as well learns more: {far.homogeneous.words} are in a crowd whose homes all lie within "
+        f"{far.within}. Crowds do not prevent this. (Where an analyst would look for homes, by all "
+        "samples of a record, is another question: see the light Homes.)"
     )
-    return Answer(level, figure, says)
+    level = limits.level(shown[worst].share or 0.0)
+    return Answer(level, figure, says, f"{limits.sentence} ({limits.source})")
+
+
+def _of_single_people(numbers: Numbers, parts: Sequence[str]) -> Answer:
+    """Say what is learned where records are of single people: whoever finds one has all of it."""
+    persons = numbers.utility.persons if numbers.utility else None
+    homes = persons.home.found(1) if persons else None
+    says = f"Records are of single people, and small boxes of theirs show {'; '.join(parts)}."
+    if homes is None:
+        return Answer(RED, "records of single people", says)
+    says += (
+        f" Where most samples of a record at night are, the home of {rounded_percent(homes)} of "
+        "people is found to 1 km, also where single samples were moved."
+    )
+    return Answer(RED, f"{_PLACES['home']} of {rounded_percent(homes)} of people to 1 km", says)
 
 
 QUESTIONS: tuple[Asked, ...] = (

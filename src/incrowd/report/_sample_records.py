@@ -1,7 +1,10 @@
 """A few published records that are drawn on the page: what a recipient gets."""
 
+import datetime as dt
+
 import numpy as np
 
+from incrowd.data._select import find_zone
 from incrowd.data._trajectories import Trajectories
 from incrowd.report._numbers import Box, PublishedRecord
 
@@ -12,12 +15,14 @@ RECORDS, DAYS, MOST = 3, 3, 150
 DAY = 86_400
 
 
-def sample_records(published: Trajectories, *, least: int) -> tuple[PublishedRecord, ...]:
+def sample_records(
+    published: Trajectories, *, least: int, tz: str = "UTC"
+) -> tuple[PublishedRecord, ...]:
     """Return a few published records as boxes: kilometres from the record's corner, hours.
 
     Only records that `least` people share are taken, those in the middle (as wide and as long as
-    most), and only their first days. Positions count
-    from the south-west corner of each record, times from the midnight (UTC) before its first box.
+    most), and only their first days. Positions count from the south-west corner of each record,
+    times from the midnight before its first box, on the wall clock of the zone.
 
     Examples
     --------
@@ -37,15 +42,17 @@ def sample_records(published: Trajectories, *, least: int) -> tuple[PublishedRec
     middle = crowds[np.argsort(width[crowds], kind="stable")]
     at = np.linspace(0, 1, RECORDS + 2)[1:-1] * (len(middle) - 1)
     chosen = dict.fromkeys(int(middle[round(index)]) for index in at)
-    return tuple(_record(published, index) for index in chosen)
+    return tuple(_record(published, index, find_zone(tz)) for index in chosen)
 
 
-def _record(published: Trajectories, index: int) -> PublishedRecord:
+def _record(published: Trajectories, index: int, zone: dt.tzinfo) -> PublishedRecord:
     frame, record = published.frame, published[index]
-    start = int(record.t0[0]) * frame.slot + frame.origin
-    midnight = start - start % DAY
-    hour = (record.t0.astype(np.int64) * frame.slot + frame.origin - midnight) / 3600
-    end = (record.t1.astype(np.int64) * frame.slot + frame.origin - midnight) / 3600
+    starts, ends = (
+        np.array([_wall_clock(at * frame.slot + frame.origin, zone) for at in moments.tolist()])
+        for moments in (record.t0, record.t1)
+    )
+    midnight = starts[0] - starts[0] % DAY
+    hour, end = (starts - midnight) / 3600, (ends - midnight) / 3600
     kept = np.flatnonzero(hour < DAYS * 24)[:MOST]
     km = frame.cell / 1000
     west, south = int(record.x0[kept].min()), int(record.y0[kept].min())
@@ -60,3 +67,9 @@ def _record(published: Trajectories, index: int) -> PublishedRecord:
     rows = zip(*columns, strict=True)
     boxes = (Box(*(round(float(value), 3) for value in row)) for row in rows)
     return PublishedRecord(int(record.crowd), tuple(boxes))
+
+
+def _wall_clock(second: int, zone: dt.tzinfo) -> int:
+    """Return a moment in seconds of the clock on the wall, as if it never was put forward."""
+    there = dt.datetime.fromtimestamp(second, zone).utcoffset() or dt.timedelta()
+    return second + int(there.total_seconds())

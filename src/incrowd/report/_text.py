@@ -9,7 +9,15 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from incrowd._format import count_of, duration, length, percent, several, significant
+from incrowd._format import (
+    count_of,
+    duration,
+    length,
+    percent,
+    rounded_percent,
+    several,
+    significant,
+)
 from incrowd.protect import MECHANISMS
 from incrowd.protect._mechanism import options_of
 from incrowd.report._glossary import GLOSSARY
@@ -327,18 +335,22 @@ def _left(numbers: Numbers) -> list[str]:
     precise = numbers.accuracy
     if precise is None:
         return ["What is left of the original could not be measured."]
-    texts = [
-        (
-            f"Half of the published samples are at most {length(precise.space.median, 2)} wide and "
-            f"{duration(precise.time.median)} long. A sample of the original is one cell and one "
-            "slot of the grid."
-        )
-    ]
-    if precise.errors is not None:
-        metres, minutes = precise.errors
+    wide, long = (precise.sizes(axis).median for axis in ("space", "time"))
+    unit = "A sample of the original is one cell and one slot of the grid."
+    if wide is None or long is None:
+        texts = [f"Half of the original samples or more lie in no published one. {unit}"]
+    elif precise.of_samples:
+        halves = f"at most {length(wide, 2)} wide, half in one at most {duration(long)} long"
+        texts = [f"Half of the original samples lie in a published one {halves}. {unit}"]
+    else:
+        halves = f"at most {length(wide, 2)} wide, half at most {duration(long)} long"
+        texts = [f"Half of the published samples are {halves}. {unit}"]
+    if precise.errors is not None and precise.deleted is not None:
+        (metres, minutes), held = precise.errors, 1 - precise.deleted
         texts.append(
-            f"Where the release says that a person was, the middle of the rectangle is on average "
-            f"{length(metres, 2)} and {duration(minutes)} off."
+            f"Of original samples that lie in a published one ({rounded_percent(held)}), the "
+            f"middle of its rectangle is on average {length(metres, 2)} and {duration(minutes)} "
+            "off."
         )
     return texts + (numbers.utility.words if numbers.utility else [])
 
@@ -348,6 +360,13 @@ def _cost(numbers: Numbers) -> dict[str, Any]:
     found = numbers.cost_of_k
     if found is None:
         return {}
+    drawn = f"{'about ' * numbers.rounded}{found.people:,} people"
+    who = (
+        f"all {drawn}"
+        if found.people == (numbers.sizes.original_people or found.people)
+        else f"{drawn} drawn at random, who hide among themselves: they are farther apart than all "
+        "are, so figures differ from those of the release"
+    )
     heads = {
         "within_both": "precise to 2 km and 2 h",
         "within_2_km": "to 2 km",
@@ -357,10 +376,9 @@ def _cost(numbers: Numbers) -> dict[str, Any]:
     }
     return {
         "says": (
-            f"Measured on {'about ' * numbers.rounded}{found.people:,} people drawn at random, "
-            "with the settings of this release and another k. They hide among themselves, farther "
-            "apart than everybody is, so each figure is worse than in a release of all; how it "
-            "falls from k to k is what to look at. Shares are of samples, the last of people."
+            f"Measured on {who}, with the settings of this release and another k. How figures "
+            "fall from k to k is what to look at. Shares are of original samples, the last of "
+            "people who have a home in the original."
         ),
         "head": ("k", *heads.values()),
         "rows": [

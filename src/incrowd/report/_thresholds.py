@@ -17,6 +17,7 @@ from incrowd.report._numbers import Numbers
 
 __all__ = [
     "CODE",
+    "INFERENCE",
     "LIGHTS",
     "docs_table",
     "lights_of",
@@ -66,8 +67,8 @@ def _most_unique(numbers: Numbers) -> float | None:
 
 
 def _left_out(numbers: Numbers) -> float | None:
-    deleted = numbers.accuracy.deleted if numbers.accuracy else None
-    known = [share for share in (numbers.sizes.dropped_share, deleted) if share is not None]
+    shares = numbers.sizes.dropped_share, numbers.samples_left_out
+    known = [share for share in shares if share is not None]
     if not known and not numbers.given.original:
         people, dropped = (
             of.get(name)
@@ -85,12 +86,9 @@ def _left_out_says(numbers: Numbers, _level: str) -> str:
             "The share of people who are not in the release, as whoever made it states it; that of "
             "samples is not known without the original."
         )
-    if numbers.accuracy is None or numbers.accuracy.deleted is None:
-        return (
-            "The share of people who are not in the release. That of samples is not known without "
-            "the private record."
-        )
-    return "The larger of two shares: of people, and of samples, that are not in the release."
+    stated = numbers.accuracy is None or numbers.accuracy.deleted is None or not numbers.identical
+    text = "The larger of two shares: of people, and of samples, that are not in the release"
+    return f"{text}; that of samples as whoever made it states it." if stated else f"{text}."
 
 
 def _seen(numbers: Numbers) -> float | None:
@@ -120,7 +118,7 @@ def _somebody_says(numbers: Numbers, _level: str) -> str:
         return "Somebody of a crowd was seen in the place and time of each of its samples."
     return (
         "The share of published samples in whose place and time somebody of the crowd was seen. "
-        "In the others nobody was: cutting in time has fabricated them."
+        "In the others nobody was: the method has fabricated or moved them."
     )
 
 
@@ -368,3 +366,16 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
         if_missing=None,
     ),
 )
+INFERENCE = Threshold(
+    light="Inference",
+    group="privacy",
+    green=0.05,
+    amber=1,
+    direction="at most",
+    unit="share",
+    source=OURS,
+    measures="people whose home, workplace or some night single small boxes show, to 1 km",
+    value=lambda _: None,
+    says=lambda *_: "",
+)
+"""No light, but the thresholds of the third question, which says itself what was found."""

@@ -20,7 +20,7 @@ from incrowd.report._lights import (
     reason_missing,
 )
 from incrowd.report._numbers import Exposure, Numbers
-from incrowd.report._purposes import Purpose, purpose_of, thresholds_for
+from incrowd.report._purposes import Purpose, inference_limits, purpose_of, thresholds_for
 from incrowd.report._questions import questions_of
 from incrowd.report._thresholds import lights_of
 
@@ -38,7 +38,8 @@ def judge(numbers: Numbers) -> Verdict:
     """Judge a release by the numbers that were gathered of it."""
     purpose = purpose_of(numbers.given.purpose)
     lights = lights_of(numbers, thresholds_for(purpose, numbers.given.thresholds))
-    questions = questions_of(numbers, lights)
+    limits = inference_limits(purpose, numbers.given.thresholds)
+    questions = questions_of(numbers, lights, limits)
     decisive = [each for each in questions if each.name in purpose.decides[1:]]
     answer, headline = _answer(numbers, lights, decisive, purpose)
     level, use = _use(numbers, lights)
@@ -102,10 +103,10 @@ def _refused(
 
 def _what_is_lost(numbers: Numbers) -> str:
     """Say which shares of samples and people are not in the release."""
-    deleted = numbers.accuracy.deleted if numbers.accuracy else None
+    dropped = numbers.sizes.dropped_share
     parts = [
         f"{rounded_percent(share)} of the {what}"
-        for what, share in (("samples", deleted), ("people", numbers.sizes.dropped_share))
+        for what, share in (("samples", numbers.samples_left_out), ("people", dropped))
         if share
     ]
     return f"{' and '.join(parts)} are"
@@ -187,8 +188,11 @@ def _loss(numbers: Numbers) -> str:
             if precise.of_samples
             else f"{near} of the published samples are within 2 km and {soon} within 2 hours"
         )
-        if precise.deleted is not None:
-            parts.append(f"{part_left_out(precise.deleted)} of the original samples are left out")
+        if numbers.samples_moved is not None:
+            moved = rounded_percent(numbers.samples_moved)
+            parts.append(f"{moved} of the original samples are not where the release has them")
+        if (left_out := numbers.samples_left_out) is not None:
+            parts.append(f"{part_left_out(left_out)} of the original samples are left out")
     if numbers.rounded:
         parts.append(f"fewer than {max(LEAST, numbers.verification.k or 0)} people are left out")
     elif dropped is not None:

@@ -238,6 +238,7 @@ class TestInference:
             "number": found.at(1000).home.number,
             "of": 20,
             "share": found.at(1000).home.share,
+            "fewer_than": None,
         }
         with pytest.raises(
             ArgumentError, match="500 metres were not asked for; there are 100, 1000"

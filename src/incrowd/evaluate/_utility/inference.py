@@ -90,10 +90,21 @@ class Share:
     ----------
     number, of
         People, or samples.
+    fewer_than
+        Set where the number is withheld, being that of few people; `number` is then as large as it
+        can be.
     """
 
     number: int
     of: int
+    fewer_than: int | None = None
+
+    @property
+    def words(self) -> str:
+        """The share as text, or that the number is small."""
+        if self.fewer_than is not None:
+            return f"fewer than {self.fewer_than} people"
+        return "nobody" if not self.number else f"{rounded_percent(self.share)} of people"
 
     @property
     def share(self) -> float | None:

@@ -31,7 +31,7 @@ FRAME = alt.ViewBackground(stroke="var(--line)")
 def map_charts(numbers: Numbers) -> list[Chart | None]:
     """Return the map and the records; None where there are no numbers."""
     about = numbers.utility.together.map if numbers.utility is not None else None
-    return [_map(about), _records(numbers.drawn)]
+    return [_map(about), _records(numbers.drawn, numbers.given.tz)]
 
 
 def _kilometres(field: str, end: float, title: str) -> Any:
@@ -120,7 +120,7 @@ def _panel(about: Map, index: int, breaks: Sequence[int], title: str) -> dict[st
     return finish(squares, width=PANEL * wide / longer, height=PANEL * high / longer)
 
 
-def _records(records: Sequence[PublishedRecord]) -> Chart | None:
+def _records(records: Sequence[PublishedRecord], tz: str) -> Chart | None:
     """Draw published records: rectangles on the plane, and bars on the clock."""
     if not records:
         return None
@@ -141,7 +141,7 @@ def _records(records: Sequence[PublishedRecord]) -> Chart | None:
         "records", "left", "A few published records",
         "Each is what everybody in a crowd has in common, and is what a recipient gets: rectangles "
         "and times in which she is said to have been. The first days are drawn, from the corner of "
-        "each record; where that is on earth is not shown.",
+        f"each record; where that is on earth is not shown. Hours are of {tz}.",
         drawings, ("record", "samples drawn", "median width", "median length"), tuple(rows),
     )  # fmt: skip
 
@@ -174,7 +174,7 @@ def _clock(boxes: Sequence[Box], title: str) -> dict[str, Any]:
         alt.Chart(values(rows), title=title, view=FRAME)
         .mark_rect(fill=AFTER, fillOpacity=0.3, stroke=AFTER, strokeOpacity=0.7)
         .encode(
-            x=alt.X("from:Q", title="hour (UTC)", scale=alt.Scale(domain=[0, HOURS]), axis=hours),
+            x=alt.X("from:Q", title="hour", scale=alt.Scale(domain=[0, HOURS]), axis=hours),
             x2="to:Q",
             y=alt.Y("day:O", title="day", scale=days, axis=alt.Axis(labelAngle=0)),
         )

@@ -43,8 +43,9 @@ def utility_charts(numbers: Numbers) -> list[Chart | None]:
 
 
 def _sizes(precise: Precision, axis: str) -> Chart:
-    """Draw how large published samples are (figure 11 of the paper)."""
-    of = precise.space if axis == "space" else precise.time
+    """Draw how large the boxes are in which samples lie (figure 11 has it of published rows)."""
+    of = precise.sizes(axis)
+    whose = "original samples" if precise.of_samples else "published samples"
     write = length if axis == "space" else duration
     crowded = (200, 5, 240)  # left out, so that the others can be read on a phone
     rows: list[dict[str, Any]] = [
@@ -59,7 +60,7 @@ def _sizes(precise: Precision, axis: str) -> Chart:
         .encode(
             x=alt.X("size:N", sort=None, title=f"at most this {noun}",
                     axis=alt.Axis(labelAngle=0, labelOverlap=True)),
-            y=alt.Y("share:Q", title="published samples", axis=alt.Axis(format="%"),
+            y=alt.Y("share:Q", title=whose, axis=alt.Axis(format="%"),
                     scale=alt.Scale(domain=[0, 1])),
             tooltip=[alt.Tooltip("size:N", title="at most"), alt.Tooltip("share:Q", format=".1%")],
         )
@@ -67,10 +68,16 @@ def _sizes(precise: Precision, axis: str) -> Chart:
     title = (
         "How precise samples are in space" if axis == "space" else "How precise samples are in time"
     )
-    says = f"Half of the published samples are at most {write(of.median)} {what}."
+    if not precise.of_samples and of.median is not None:
+        says = f"Half of the published samples are at most {write(of.median)} {what}."
+    elif of.median is not None:
+        half = f"at most {write(of.median)} {what}"
+        says = f"Half of the original samples lie in a published one {half}."
+    else:
+        says = "Half of the original samples or more lie in no published one."
     return one(
         f"accuracy-{axis}", "left", title, says, finish(bars, height=220),
-        ("at most", "published samples"),
+        ("at most", whose),
         tuple((row["size"], percent(row["share"])) for row in rows),
     )  # fmt: skip
 
@@ -79,7 +86,7 @@ def _by_person(precise: Precision, axis: str) -> Chart | None:
     """Draw how many people have how many precise samples (figure 12)."""
     wanted = (100, 1_000, 5_000) if axis == "space" else (30, 120, 480)
     write = length if axis == "space" else duration
-    kept = [curve for curve in precise.curves(axis) if curve.threshold in wanted]
+    kept = [curve for curve in precise.sizes(axis).people if curve.threshold in wanted]
     if not kept:
         return None
     rows: list[dict[str, Any]] = [
@@ -94,7 +101,7 @@ def _by_person(precise: Precision, axis: str) -> Chart | None:
         alt.Chart(values(rows))
         .mark_line(strokeWidth=2.5)
         .encode(
-            x=alt.X("per_cent:Q", title="share of her samples that are that precise, at least",
+            x=alt.X("per_cent:Q", title="of their samples, at least",
                     axis=alt.Axis(format="%")),
             y=alt.Y("people:Q", title="people", axis=alt.Axis(format="%"),
                     scale=alt.Scale(domain=[0, 1])),
@@ -106,17 +113,23 @@ def _by_person(precise: Precision, axis: str) -> Chart | None:
     )  # fmt: skip
     middle = kept[1] if len(kept) > 1 else kept[0]
     half = middle.people[10]
-    says = (
-        f"{percent(half, 0)} of people have at least half of their samples precise to "
-        f"{write(middle.threshold)}."
-    )
+    if precise.of_samples:
+        says = (
+            f"{percent(half, 0)} of the people in the original have at least half of their samples "
+            f"in a published one of up to {write(middle.threshold)}."
+        )
+    else:
+        says = (
+            f"{percent(half, 0)} of published people have at least half of their published samples "
+            f"precise to {write(middle.threshold)}."
+        )
     title = f"Who keeps precise samples: in {axis}"
     table = tuple(
         (f"{5 * i}%", *(percent(curve.people[i]) for curve in kept)) for i in range(0, 21, 2)
     )
     return one(
         f"people-{axis}", "left", title, says, finish(line, height=220),
-        ("at least of her samples", *names), table,
+        ("of their samples, at least", *names), table,
     )  # fmt: skip
 
 
