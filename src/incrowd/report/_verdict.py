@@ -160,7 +160,9 @@ def _because(
                 "still stands for everybody."
             )
         reasons += [
-            f"{each.name} ({each.figure}): {each.says}" for each in decisive if each.level != GREEN
+            f"{each.name}: {each.figure}, see the three questions"
+            for each in decisive
+            if each.level != GREEN
         ]
     return reasons
 
