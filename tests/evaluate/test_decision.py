@@ -72,6 +72,8 @@ class TestSign:
         assert (found["verdict"], found["purpose"]) == ("yes", "internal")
         assert set(found["release"]) == {"manifest.json", "trajectories.parquet", "fact-sheet.md"}
         assert found["report"]["name"] == "threes-report.html"
+        assert found["thresholds"]["Smallest crowd"].startswith("green from 2 people, red below (")
+        assert found["thresholds"]["inference"] == "green up to 5%, amber above (our choice)"
         assert read_decision(place) == made
         assert check_decision(town / "threes", place).ok
         assert {file.name for file in (town / "threes").iterdir()} == set(found["release"])
@@ -212,6 +214,22 @@ class TestCheck:
         assert self.check(town).ok is False
         assert "not to share this release" in self.check(town).says
 
+    def test_a_refusal_keeps_its_reason(self, town):
+        why = "We have no legal basis for this."
+        assert sign(town / "threes", decision="refuse", name=SIGNER, reason=why).reason == why
+        assert f"because: {why.rstrip('.')}" in self.check(town).says
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [("release", [1]), ("release", {"a": 1}), ("report", 5), ("decision", "maybe"),
+         ("conditions", [1]), ("thresholds", "no"), ("name", None)],
+    )  # fmt: skip
+    def test_a_damaged_decision(self, signed, name, value):
+        place = decision_beside(signed / "threes")
+        place.write_text(json.dumps(json.loads(place.read_text()) | {name: value}))
+        with pytest.raises(UnreadableError, match=r"damaged|cannot read"):
+            self.check(signed)
+
     @pytest.mark.parametrize("text", ["", "{}", "[]", '{"kind": "incrowd decision"}', "\x00"])
     def test_what_is_no_decision(self, tmp_path, text):
         (tmp_path / "decision.json").write_text(text)
@@ -220,6 +238,10 @@ class TestCheck:
 
 
 class TestPlaces:
+    def test_a_page_called_report_is_found(self, town):
+        report_beside(town / "threes").rename(town / "report.html")
+        assert sign(town / "threes", decision="share", name=SIGNER).report["name"] == "report.html"
+
     def test_beside_a_release(self, tmp_path):
         assert report_beside(tmp_path / "march") == tmp_path / "march-report.html"
         assert decision_beside(tmp_path / "march") == tmp_path / "march-decision.json"

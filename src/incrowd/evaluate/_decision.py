@@ -78,9 +78,11 @@ class Decision(Summarised):
     conditions, recipient, retention
         What was asked of the recipient, who that is and what for, and until when it is kept.
     verdict, headline, purpose, thresholds
-        What the report said, for which purpose, and the thresholds that were set for it.
+        What the report said, for which purpose, and by which thresholds: for each light and
+        question, when it is green, amber and red, and who says so.
     reason
-        Why it was decided otherwise than the report says, if it was.
+        Why it was decided so, if that was said; always where it is decided otherwise than the
+        report says.
     signature
         What was typed where the page asks for date and signature.
     release, report
@@ -106,6 +108,11 @@ class Decision(Summarised):
     report: Mapping[str, Any]
     sha256: str | None = field(default=None, compare=False)
 
+    @property
+    def follows(self) -> bool:
+        """Whether it is decided as the report says, or more carefully."""
+        return self.decision == "refuse" or self.decision in _ALLOWED.get(self.verdict, ())
+
     def to_json(self) -> str:
         """Return all of it, sealed by its own hash."""
         fields = asdict(self) | {"sha256": None}
@@ -124,7 +131,7 @@ class Decision(Summarised):
             for name, value in (
                 ("recipient", self.recipient),
                 ("until", self.retention),
-                ("against the report, because", self.reason),
+                ("because" if self.follows else "against the report, because", self.reason),
             )
             if value
         }
@@ -141,6 +148,12 @@ def report_beside(release: str | os.PathLike[str]) -> Path:
     'shared/march-report.html'
     """
     return _beside(Path(release), "report.html")
+
+
+def _usual_report(release: Path) -> Path:
+    """Return the report of a release: the page beside it, also if it is called report.html."""
+    page, other = report_beside(release), release.with_name("report.html")
+    return page if page.is_file() or not other.is_file() else other
 
 
 def decision_beside(release: str | os.PathLike[str]) -> Path:
@@ -214,7 +227,7 @@ def sign(
     """
     folder = Path(path)
     files = dict(read_release(folder).manifest.files) | {MANIFEST: seal(folder / MANIFEST)}
-    page = report_beside(folder) if report is None else Path(report)
+    page = _usual_report(folder) if report is None else Path(report)
     numbers, filled = _read_report(page)
     _refuse_other(numbers, files, page, folder)
     verdict = numbers.get("verdict") or {}
@@ -248,8 +261,8 @@ def sign(
         verdict=answer,
         headline=str(verdict.get("headline")),
         purpose=str(given.get("purpose")),
-        thresholds=given.get("thresholds") or {},
-        reason=None if chosen in _ALLOWED.get(answer, ()) or chosen == "refuse" else reason,
+        thresholds=_thresholds(verdict),
+        reason=reason,
         signature=filled.get("date"),
         release=files,
         report={"name": page.name, **seal(page)},
@@ -281,11 +294,28 @@ def read_decision(path: str | os.PathLike[str]) -> Decision:
                 f"version {VERSION}",
                 file=file,
             )
-        return Decision(**fields | {"conditions": tuple(fields.get("conditions", ()))})
+        found = Decision(**fields | {"conditions": tuple(fields.get("conditions", ()))})
+        _refuse_malformed(found, file)
     except (OSError, ValueError, TypeError, RecursionError) as error:
         if isinstance(error, UnreadableError):
             raise
         raise UnreadableError(f"cannot read the decision {file}: {error}", file=file) from error
+    return found
+
+
+def _refuse_malformed(found: Decision, file: Path) -> None:
+    """Refuse a decision whose values are not what they should be."""
+    maps = found.thresholds, found.release, found.report, *dict(found.release).values()
+    texts = found.decision, found.name, found.date, found.verdict, found.headline, found.purpose
+    if (
+        found.decision not in DECISIONS
+        or not all(isinstance(each, Mapping) for each in maps)
+        or not all(isinstance(each, str) for each in (*texts, *found.conditions))
+        or not all(isinstance(each, str | None) for each in (found.reason, found.recipient))
+    ):
+        raise UnreadableError(
+            f"{file} is damaged: it is no decision as incrowd writes it", file=file
+        )
 
 
 def check_decision(
@@ -336,20 +366,21 @@ def check_decision(
         if seal(page) != known:
             wrong.append("the report is not the one that was read")
     if found.decision == "refuse":
-        wrong.append(f"it was decided by {found.name} not to share this release")
+        why = f", because: {found.reason.rstrip('.')}" if found.reason else ""
+        wrong.append(f"it was decided by {found.name} not to share this release{why}")
     figures = {"decision": found.decision, "date": found.date, "wrong": len(wrong)}
     if wrong:
         return failed("decision", f"Does not hold: {'; '.join(wrong)}.", figures)
     how = f"{DECISIONS[found.decision]}, {found.purpose}"
     if found.conditions:
         how += f" ({several(len(found.conditions), 'condition')})"
-    if found.reason:
+    if found.reason and not found.follows:
         how += (
             f"; AGAINST the report, which says: {_ANSWERS.get(found.verdict, found.verdict)}; "
             f"because: {found.reason.rstrip('.')}"
         )
     says = f"Decided by {found.name} on {found.date[:10]}: {how}. Every file is as it was; {seen}."
-    noted = bool(found.reason) or not page.is_file()
+    noted = not found.follows or not page.is_file()
     return Check("decision", ok=True, says=says, figures=figures, noted=noted)
 
 
@@ -426,6 +457,16 @@ def _refuse_changed(page: Path, answer: str, headline: str) -> None:
         raise ArgumentError(
             f"{page} was changed: its answer ({answer}) is not that of its headline ({headline})"
         )
+
+
+def _thresholds(verdict: Mapping[str, Any]) -> dict[str, str]:
+    """Return by which thresholds a report judged: those of its lights and questions."""
+    found = {}
+    for each in (*(verdict.get("lights") or ()), *(verdict.get("questions") or ())):
+        source = f" ({each['source']})" if each.get("source") else ""
+        if each.get("thresholds"):
+            found[str(each.get("about") or each.get("name"))] = f"{each['thresholds']}{source}"
+    return found
 
 
 def _given(what: str, value: str | None, filled: Mapping[str, str]) -> str:
