@@ -301,7 +301,8 @@ def proof(done: "Publication") -> list[str]:
     manifest, found = done.manifest, done.verification
     lines = ["", f"Verified, on the written files, {found.scope}:"]
     for check in found.checks:
-        lines += wrapped(f"  {check.name:<14}{'ok' if check.ok else '-':<4}", check.says)
+        mark = "-" if check.ok is None else check.mark
+        lines += wrapped(f"  {check.name:<14}{mark + ' ':<4}", check.says)
     lines += ["", "It protects against"]
     for threat in manifest.holds_against or ["nothing"]:
         lines += wrapped("- ", threat)

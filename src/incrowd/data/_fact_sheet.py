@@ -6,7 +6,15 @@ It is made from the manifest and nothing else, so that it tells no more about th
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["fact_sheet"]
+from incrowd._format import duration, length
+
+__all__ = [
+    "fact_sheet",
+    "losses_in_words",
+    "settings_in_words",
+]
+
+Rows = list[tuple[str, str]]
 
 COLUMNS = {
     "person": "random name of the person; it says nothing about her, and stands in no other data",
@@ -22,6 +30,50 @@ NAMES = {
 }
 
 
+SETTINGS = {
+    "k": "people per record, at least (k)",
+    "variant": "variant",
+    "merge": "how the samples of a crowd become boxes",
+    "crowds": "who is together: as merged (greedy), or exchanged from there on (refined)",
+    "refine_rounds": "rounds of exchanges, at most",
+    "reshape": "samples that overlap in time",
+    "max_space": "samples are left out that would be wider than",
+    "max_time": "samples are left out that would be longer than",
+    "stretch": "a sample counts as lost entirely from this growth on, and weights of both",
+    "suppress": "what is suppressed: larger boxes, or samples that were stretched more",
+    "suppress_price": "price of deleting a sample (1: what a kept one loses at most)",
+    "suppress_at_most": "share of samples that may be deleted",
+    "price_found": "price of deleting a sample that keeps to this share",
+    "version": "version of incrowd",
+    "epsilon": "epsilon: how much noise, the smaller the more",
+    "unit": "unit of epsilon",
+    "noise": "where the noise comes from",
+    "at_most": "samples go at places that so many people visited, or fewer",
+    "minutes": "times are blurred to, in minutes",
+    "metres": "positions are blurred to, in metres",
+}
+LOSSES = {
+    "people_dropped": "people left out, in all",
+    "people_left_over": "of these: left over at the end, fewer than k",
+    "people_emptied": "of these: none of their samples was left",
+    "samples_dropped": "samples of people who were left out",
+    "samples_suppressed": "samples of others left out, because they would have become too large",
+    "boxes_suppressed": "published samples left out for the same reason",
+    "samples_collapsed": "samples that became equal to another of the same person, and one with it",
+    "places_collapsed": "of these: samples that had named another place",
+    "places_filtered": "places whose samples were left out",
+    "samples_clamped": "samples whose noise left the map, moved back to its edge",
+}
+IDENTICAL = (
+    "One row is one sample: it states that the person was in the rectangle at some time from start "
+    "to end. People with identical records are a crowd."
+)
+CHANGED = (
+    "One row is one sample as the method left it, which is said above: where it moves or blurs "
+    "samples, the person need not have been in the rectangle."
+)
+
+
 def fact_sheet(manifest: Any) -> str:
     """Return the fact sheet of a release as Markdown.
 
@@ -34,7 +86,11 @@ def fact_sheet(manifest: Any) -> str:
     table = next((name for name in manifest.files if name.startswith("trajectories")), "the rows")
     sizes = [(NAMES.get(name, name), value) for name, value in _items(manifest.sizes)]
     columns = [(f"`{name}`", text) for name, text in COLUMNS.items()]
-    settings = [*_items(manifest.settings), *_items(manifest.losses)]
+    settings = [
+        *settings_in_words(dict(_items(manifest.settings)), frame),
+        *losses_in_words(dict(_items(manifest.losses))),
+    ]
+    row = IDENTICAL if manifest.guarantee == "k-anonymity" else CHANGED
     return f"""\
 # Fact sheet
 
@@ -52,16 +108,14 @@ Method: {manifest.method}. Guarantee: {manifest.guarantee or "see the settings"}
 
 {_table("column", "meaning", columns)}
 
-One row is one sample: it states that the person was in the rectangle at some time from start to
-end. People with identical records are a crowd. The rows of a person are in the order of time; the
-order of people is random.
+{row} The rows of a person are in the order of time; the order of people is random.
 
 Plane of x and y: `{frame.get("crs")}`. Sides are multiples of {_plain(frame.get("cell"))} m, times
 of {_plain(frame.get("slot"))} s.
 
 ## Settings and losses
 
-{_table("name", "value", [(name, value) for name, value in settings if value is not None])}
+{_table("setting or loss", "value", settings)}
 
 ## What it protects against
 
@@ -82,6 +136,37 @@ Hashes of the files stand in `manifest.json`.
 """
 
 
+def settings_in_words(settings: Mapping[str, Any], frame: Mapping[str, Any]) -> Rows:
+    """Return settings of a mechanism, and the grid, by their names in words and with units."""
+    cell, slot = frame.get("cell"), frame.get("slot")
+    sizes: dict[str, str] = {}
+    if isinstance(cell, int | float) and isinstance(slot, int | float):
+        wide, long, stretch = (settings.get(n) for n in ("max_space", "max_time", "stretch"))
+        if isinstance(wide, int):
+            sizes["max_space"] = length(wide * cell)
+        if isinstance(long, int):
+            sizes["max_time"] = duration(long * slot / 60)
+        if isinstance(stretch, Mapping) and isinstance(stretch.get("max_space"), int):
+            sizes["stretch"] = (
+                f"{length(stretch['max_space'] * cell)}, "
+                f"{duration(stretch.get('max_time', 0) * slot / 60)}; "
+                f"{stretch.get('space_weight', 1)} to {stretch.get('time_weight', 1)}"
+            )
+    return [
+        *(
+            (SETTINGS.get(name, name), sizes.get(name) or _plain(value))
+            for name, value in settings.items()
+            if value is not None
+        ),
+        ("grid", f"cells of {_plain(cell)} m, slots of {_plain(slot)} s"),
+    ]
+
+
+def losses_in_words(losses: Mapping[str, Any]) -> Rows:
+    """Return what was lost, by its name in words."""
+    return [(LOSSES.get(name, name), _plain(value)) for name, value in losses.items()]
+
+
 def _items(values: Any) -> list[tuple[str, Any]]:
     return [(str(n), v) for n, v in values.items()] if isinstance(values, Mapping) else []
 
@@ -96,6 +181,8 @@ def _list(texts: Sequence[str]) -> str:
 
 
 def _plain(value: Any) -> str:
+    if value is None:
+        return "none"
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_plain(part)}" for name, part in value.items())
     if isinstance(value, list | tuple):

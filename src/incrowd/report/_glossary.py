@@ -6,6 +6,13 @@ A test looks for these terms on a page and asks for each that it is here.
 __all__ = ["GLOSSARY"]
 
 GLOSSARY: tuple[tuple[str, str], ...] = (
+    (
+        "attack",
+        (
+            "Looking for the record of a person of whom something is known. What each kind of "
+            "attacker knows stands in the table under the chart."
+        ),
+    ),
     ("box", "The rectangle on the map and the span of time of a published sample."),
     (
         "cell, slot",
@@ -15,6 +22,7 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
         "centre of mass",
         "The mean of all positions of a person, each sample counted once.",
     ),
+    ("convex hull", "The smallest area without dents that holds all positions of a person."),
     (
         "coverage, witness, no invention",
         (
@@ -23,11 +31,24 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
             "beyond what its people did."
         ),
     ),
-    ("convex hull", "The smallest area without dents that holds all positions of a person."),
     ("crowd", "The people who have exactly the same record, sample for sample."),
+    (
+        "epsilon, Geo-Indistinguishability",
+        (
+            "Noise on every position: within a distance of d metres two places stay alike to a "
+            "factor of exp(epsilon times d)."
+        ),
+    ),
     (
         "GLOVE",
         "The method that puts people together who moved alike, and gives each crowd one record.",
+    ),
+    (
+        "greedy, refined",
+        (
+            "How people are put together: those who are most alike first; or from there on by "
+            "exchanges for as long as less is lost."
+        ),
     ),
     (
         "home, workplace",
@@ -54,15 +75,15 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
         "The boxes of a crowd by which least is lost, each holding a sample of everybody in it.",
     ),
     (
+        "l-diversity",
+        "That the members of a crowd differ in what is sensitive; k-anonymity does not ask for it.",
+    ),
+    (
         "linkability",
         (
             "Whether two records, in one dataset or in two, can be told to be of the same person "
             "or crowd."
         ),
-    ),
-    (
-        "l-diversity",
-        "That the members of a crowd differ in what is sensitive; k-anonymity does not ask for it.",
     ),
     ("manifest", "The file of a release that says what it is, how it was made, and its hashes."),
     (
@@ -70,6 +91,13 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
         (
             "Half of all values are up to the median; a quarter and three quarters up to the "
             "quartiles; nine tenths up to the 90th percentile."
+        ),
+    ),
+    (
+        "membership, linkage",
+        (
+            "Two checks: everybody is published once or counted as left out; and true samples of a "
+            "person lead to k records or more, or to none."
         ),
     ),
     (

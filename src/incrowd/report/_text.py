@@ -6,7 +6,6 @@ make the release and its report again: commands, versions, hashes.
 """
 
 import shlex
-from collections.abc import Mapping
 from typing import Any
 
 from incrowd._format import (
@@ -18,6 +17,7 @@ from incrowd._format import (
     several,
     significant,
 )
+from incrowd.data._fact_sheet import losses_in_words, settings_in_words
 from incrowd.protect import MECHANISMS
 from incrowd.protect._mechanism import options_of
 from incrowd.report._glossary import GLOSSARY
@@ -36,32 +36,6 @@ Rows = list[tuple[str, str]]
 PAIR = 2
 MOST_PEOPLE = 0.9
 """The example takes as many points as single out this share of people."""
-SETTINGS = {
-    "k": "people per record, at least (k)",
-    "variant": "variant",
-    "merge": "how the samples of a crowd become boxes",
-    "crowds": "who is together: as merged (greedy), or exchanged from there on (refined)",
-    "refine_rounds": "rounds of exchanges, at most",
-    "reshape": "samples that overlap in time",
-    "max_space": "samples are left out that would be wider than",
-    "max_time": "samples are left out that would be longer than",
-    "stretch": "a sample counts as lost entirely from this growth on, and weights of both",
-    "suppress": "what is suppressed: larger boxes, or samples that were stretched more",
-    "suppress_price": "price of deleting a sample (1: what a kept one loses at most)",
-    "suppress_at_most": "share of samples that may be deleted",
-    "price_found": "price of deleting a sample that keeps to this share",
-    "version": "version of incrowd",
-}
-LOSSES = {
-    "people_dropped": "people left out, in all",
-    "people_left_over": "of these: left over at the end, fewer than k",
-    "people_emptied": "of these: none of their samples was left",
-    "samples_dropped": "samples of people who were left out",
-    "samples_suppressed": "samples of others left out, because they would have become too large",
-    "boxes_suppressed": "published samples left out for the same reason",
-    "samples_collapsed": "samples that became equal to another of the same person, and one with it",
-    "places_collapsed": "of these: samples that had named another place",
-}
 
 
 def words(numbers: Numbers) -> dict[str, Any]:
@@ -278,47 +252,12 @@ def _done(numbers: Numbers) -> list[str]:
 
 
 def _settings(about: Method) -> Rows:
-    frame, known = about.frame, about.in_metres_and_minutes()
-    sizes = {}
-    stretch = about.settings.get("stretch")
-    if isinstance(stretch, Mapping) and isinstance(stretch.get("max_space"), int):
-        sizes["stretch"] = _stretch(stretch, frame)
-    if "max_metres" in known:
-        sizes["max_space"] = length(known["max_metres"])
-    if "max_minutes" in known:
-        sizes["max_time"] = duration(known["max_minutes"])
     return [
         ("method", str(about.method)),
-        *(
-            (SETTINGS.get(name, name), sizes.get(name) or _plain(value))
-            for name, value in about.settings.items()
-            if value is not None
-        ),
-        ("grid", f"cells of {_plain(frame.get('cell'))} m, slots of {_plain(frame.get('slot'))} s"),
-        *((LOSSES.get(name, name), _plain(value)) for name, value in about.losses.items()),
+        *settings_in_words(about.settings, about.frame),
+        *losses_in_words(about.losses),
         ("names of people", str(about.names)),
     ]
-
-
-def _stretch(stretch: Mapping[str, Any], frame: Mapping[str, Any]) -> str:
-    cell, slot = frame.get("cell"), frame.get("slot")
-    if not isinstance(cell, int | float) or not isinstance(slot, int | float):
-        return _plain(stretch)
-    wide, long = stretch["max_space"] * cell, stretch.get("max_time", 0) * slot / 60
-    weights = f"{stretch.get('space_weight', 1)} to {stretch.get('time_weight', 1)}"
-    return f"{length(wide)}, {duration(long)}; {weights}"
-
-
-def _plain(value: Any) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, float):
-        return f"{value:g}"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_plain(part)}" for name, part in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_plain, value))
-    return _number(value)
 
 
 def _proof(numbers: Numbers) -> str:
@@ -425,7 +364,8 @@ def commands_of(numbers: Numbers) -> str:
     drawn += f" --title {shlex.quote(numbers.title)}" if numbers.title else ""
     if not given.original:
         made = f"{_anonymize(numbers.settings)} READING -o RELEASE --record WHO.parquet"
-        return "\n".join([made, "incrowd verify RELEASE", f"incrowd report RELEASE{drawn}"])
+        report = f"incrowd report RELEASE{drawn}{_own(numbers)}"
+        return f"{made}\nincrowd verify RELEASE\n{report}"
     zone = f" --local-tz {given.tz}" if given.zone_known else ""
     if given.record:
         # The private record knows the original and how it was read.
@@ -436,9 +376,17 @@ def commands_of(numbers: Numbers) -> str:
     else:
         made = f"{_anonymize(numbers.settings)} -o RELEASE --record WHO.parquet"
         beside = " --original DATA"
-    return "\n".join(
-        [made, f"incrowd verify RELEASE{beside}", f"incrowd report RELEASE{beside}{zone}{drawn}"]
-    )
+    report = f"incrowd report RELEASE{beside}{zone}{drawn}"
+    return "\n".join([made, f"incrowd verify RELEASE{beside}", f"{report}{_own(numbers)}"])
+
+
+def _own(numbers: Numbers) -> str:
+    """Give the project file that sets the thresholds which were set for this report."""
+    own = numbers.given.thresholds
+    if not own:
+        return ""
+    lines = [f"{name} = [{green:g}, {amber:g}]" for name, (green, amber) in own.items()]
+    return "\n".join([" --project incrowd.toml", "", "# in incrowd.toml", "[thresholds]", *lines])
 
 
 def _anonymize(about: Method) -> str:

@@ -140,6 +140,7 @@ def _attacks(measured: Mapping[str, Exposure]) -> Chart | None:
                      alt.Tooltip("share:Q", format=".1%")],
         )
     )  # fmt: skip
+    knows = {each.label: each.summary for each in ATTACKS.values()}
     worst = {name: max(r["share"] for r in rows if r["when"] == name) for name in present}
     ends = ", ".join(f"{percent(s, 0)} of people in the {name}" for name, s in worst.items())
     return one(
@@ -148,6 +149,9 @@ def _attacks(measured: Mapping[str, Exposure]) -> Chart | None:
         f"What {len(labels)} kinds of attackers find who know {known} points",
         f"At worst, they uniquely re-identify {ends}.",
         finish(bars, height=max(300, 33 * len(labels))),
-        ("known", *present),
-        _beside(rows, "attack", present),
+        ("what the attacker knows", *present),
+        tuple(
+            (f"{label}: {knows[label]}", *shares)
+            for label, *shares in _beside(rows, "attack", present)
+        ),
     )

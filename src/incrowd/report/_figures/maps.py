@@ -6,6 +6,7 @@ the north as to the east; the page scales it as a whole.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import altair as alt
@@ -81,8 +82,10 @@ def _breaks(counts: Sequence[int]) -> list[int]:
 def _panel(about: Map, index: int, breaks: Sequence[int], title: str) -> dict[str, Any]:
     """Draw the squares of one map, north up."""
     side = about.side_m / 1000
-    ends = [f"to {end - 1:,}" for end in breaks[1:]] + ["or more"]
-    names = [f"{start:,} {end}" for start, end in zip(breaks, ends, strict=True)]
+    ends = [f"to {end - 1:,}" if end - 1 > start else "" for start, end in pairwise(breaks)] + [
+        "or more"
+    ]
+    names = [f"{start:,} {end}".strip() for start, end in zip(breaks, ends, strict=True)]
     rows = []
     for cell in about.cells:
         people = cell[index]

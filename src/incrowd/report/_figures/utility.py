@@ -243,6 +243,8 @@ def _ratio(persons: Persons, name: str) -> Chart | None:
             " A triangle on the lower edge is a median of 0: of half of these people or more "
             "nothing of it is left."
         )
+    if any(row.quarter == 0 < row.median for row in of.bins):
+        says += " A bar that reaches the lower edge reaches 0."
     table = tuple(
         (f"{significant(row.low)} to {significant(row.high)}", f"{row.people:,}",
          *(f"{getattr(row, name):.2f}" for name in QUARTILES)) for row in of.bins
