@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
 import types
@@ -49,6 +50,16 @@ class TestAll:
 
 
 class TestEveryName:
+    @pytest.mark.parametrize(("package", "name"), EVERY)
+    def test_its_examples_use_public_names(self, package, name):
+        found = getattr(importlib.import_module(package), name)
+        if name in DATA or isinstance(found, types.ModuleType):
+            return
+        members = vars(found).values() if isinstance(found, type) else ()
+        told = [each.__doc__ or "" for each in (found, *members) if hasattr(each, "__doc__")]
+        lines = [line for text in told for line in text.splitlines() if ">>>" in line]
+        assert not [line for line in lines if re.search(r"(import|from) incrowd\S*\._", line)]
+
     @pytest.mark.parametrize(("package", "name"), EVERY)
     def test_can_be_imported(self, package, name):
         found = getattr(importlib.import_module(package), name)

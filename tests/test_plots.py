@@ -66,7 +66,7 @@ class TestKGap:
     def test_other_things_are_refused(self):
         with pytest.raises(ColumnError, match="no column 'k_gap'; found: x"):
             incrowd.plot_k_gap(pl.DataFrame({"x": [1]}))
-        with pytest.raises(ArgumentError, match=r"a table of incrowd\.k_gap, not list"):
+        with pytest.raises(ArgumentError, match="gaps must be a DataFrame, not list"):
             incrowd.plot_k_gap([1])
 
 

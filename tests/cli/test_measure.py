@@ -44,6 +44,21 @@ class TestMeasure:
             share = (table["temporal"] > table["spatial"]).mean()
             assert each["time_above_space"] == pytest.approx(share)
 
+    def test_of_any_grid_it_is_20_km_and_8_h(self, incrowd, city):
+        grid = ("--cell", "500", "--slot", "600")
+        found = json.loads(incrowd("measure", city, *grid, "--json")[1])
+        assert (found["cell_m"], found["slot_s"]) == (500, 600)
+        stretch = {"max_space": 40, "max_time": 48, "space_weight": 1, "time_weight": 1}
+        assert found["stretch"] == stretch
+        gaps = library.k_gap(library.read(city, cell=500, slot=600))
+        assert found["k_gap"][0]["mean"] == pytest.approx(gaps["k_gap"].mean())
+        assert found["k_gap"][0]["median_minutes"] == pytest.approx(
+            gaps["temporal"].median() * 2 * 480
+        )
+        assert "would have to grow by 20 km and 8 h or more" in " ".join(
+            incrowd("measure", city, *grid)[1].split()
+        )
+
     def test_means_kilometres_and_minutes(self, incrowd, twins):
         found = json.loads(incrowd("measure", twins, "--json")[1])["k_gap"][0]
         assert (found["already_hidden"], found["least"]) == (0.5, 0)

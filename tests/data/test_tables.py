@@ -14,7 +14,7 @@ import incrowd
 import strategies
 from incrowd import Frame, Trajectories
 from incrowd.data._frame import laea
-from incrowd.errors import ArgumentError, PlaceError
+from incrowd.errors import ArgumentError, InputError, PlaceError
 from strategies import random_cases
 
 CITY = Frame(laea(7.5, -5.5), cell=100, slot=60, origin=1_330_905_600)
@@ -144,6 +144,10 @@ class TestCrowds:
 
 
 class TestToGeopandas:
+    def test_boxes_are_not_read_as_if_they_were_points(self):
+        with pytest.raises(InputError, match="geometries must be points; here some are Polygons"):
+            incrowd.read(two().to_geopandas("EPSG:4326"), user="user", time="t_start")
+
     def test_is_a_frame_of_polygons(self):
         table = two().to_geopandas()
         assert isinstance(table, gpd.GeoDataFrame)

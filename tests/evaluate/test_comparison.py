@@ -30,6 +30,48 @@ def attack(side, other, **how):
     return incrowd.deanonymize(visits, known=known, share=None, n=[1, 5], **how).table
 
 
+class TestOfRelease:
+    @pytest.mark.parametrize(
+        ("other", "says"),
+        [
+            (
+                incrowd.synthesize("city", users=40, seed=7),
+                "it is of 30 people, the original has 40",
+            ),
+            (CITY[:20], "it is of 30 people, the original has 20"),
+            (CITY[[*range(29), 0]], None),
+            (CITY[::-1], "it has the same people in another order"),
+            (
+                incrowd.Trajectories(
+                    CITY.columns,
+                    CITY.offsets,
+                    CITY.frame,
+                    people=CITY.people.replace({3: 333, 4: 444}),
+                ),
+                "2 of 30 people of the original are not in it",
+            ),
+        ],
+    )
+    def test_of_other_people_is_refused(self, other, says):
+        release = incrowd.glove(CITY, k=3)
+        with pytest.raises(ArgumentError, match="the release was not made from this original: "):
+            of_release(other, release)
+        if says:
+            with pytest.raises(ArgumentError, match=says):
+                of_release(other, release)
+
+    def test_of_people_who_read_the_same_is_taken(self):
+        named = incrowd.Trajectories(
+            CITY.columns, CITY.offsets, CITY.frame, people=CITY.people.cast(pl.String)
+        )
+        assert len(of_release(named, incrowd.glove(CITY, k=2)).known) == 30
+
+    def test_of_crowds_is_refused(self):
+        release = incrowd.glove(CITY, k=3).trajectories
+        with pytest.raises(ArgumentError, match="one person a trajectory; this one has crowds"):
+            of_release(release, incrowd.glove(release, k=6))
+
+
 class TestTwoSides:
     def test_have_the_same_names_and_the_records_of_crowds(self):
         release = incrowd.glove(CITY, k=3)

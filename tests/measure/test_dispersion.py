@@ -28,7 +28,8 @@ def found(data, k, given, **how):
 
 
 def expected(data, k, given):
-    return naive.dispersion(naive.people_of(data), k, data.crowd.tolist(), given)
+    people, _ = naive.one_each(naive.people_of(data), data.crowd.tolist())
+    return naive.dispersion(people, k, None, given)
 
 
 class TestDispersion:
@@ -270,8 +271,9 @@ class TestWrongUse:
         with pytest.raises(InputError, match="without samples"):
             incrowd.dispersion(data)
 
-    def test_crowds_of_too_many_sizes(self):
+    def test_too_many_samples(self):
         people = [[(i, i + 1, 0, 1, t, t + 1) for t in range(50)] for i in range(30)]
-        data = strategies.crowded(people, [2 * i * i + 1 for i in range(30)])
-        with pytest.raises(ArgumentError, match="too much for exact arithmetic"):
-            incrowd.dispersion(data, 30)
+        primes = Stretch(65_521, 16_381)
+        with pytest.raises(ArgumentError, match="1,450 samples in a crowd are too much for exact"):
+            incrowd.dispersion(strategies.crowded(people), 30, stretch=Stretch(6_700_417, 131_071))
+        assert len(incrowd.dispersion(strategies.crowded(people), 2, stretch=primes)) == 30

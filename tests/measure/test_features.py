@@ -23,6 +23,16 @@ class TestFeatures:
         for row, expected in zip(found.drop("user").to_dicts(), wanted, strict=True):
             assert row == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
+    @given(data=trajectories(min_people=1, max_crowd=3, original=True))
+    @random_cases(100)
+    def test_of_crowds_are_those_of_everybody_in_them(self, data):
+        people, numbers = naive.one_each(naive.people_of(data), data.crowd.tolist())
+        found = incrowd.features(data)
+        assert found["user"].to_list() == [data.people[number] for number in numbers]
+        wanted = naive.features(people, data.frame)
+        for row, expected in zip(found.drop("user").to_dicts(), wanted, strict=True):
+            assert row == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
     def test_are_28_and_told(self):
         assert len(FEATURES) == 28
         assert all(FEATURES.values())
@@ -42,7 +52,7 @@ class TestFeatures:
 
     def test_of_what_are_no_trajectories(self):
         visits = incrowd.visits(incrowd.synthesize("city", users=5, seed=1))
-        with pytest.raises(ArgumentError, match=r"data must be Trajectories, .* not Visits"):
+        with pytest.raises(ArgumentError, match="data must be Trajectories, not Visits"):
             incrowd.features(visits)
 
     def test_of_one_place_only(self):

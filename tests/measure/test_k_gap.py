@@ -7,20 +7,40 @@ from hypothesis import strategies as st
 import incrowd
 import naive
 import strategies
+from incrowd import Frame
 from incrowd.errors import ArgumentError
+from incrowd.measure._k_gap import nearest_neighbours, table_of
 from incrowd.measure._stretch.definition import Stretch
 from strategies import random_cases
 
 SETTINGS = strategies.settings()
 
 
+COLUMNS = ("k_gap", "spatial", "temporal", "nearest")
+
+
 def found(data, ks, given):
     """Give gap, parts and nearest of each person and k, as the fast way has them."""
-    gaps = incrowd.k_gap(data, ks, stretch=Stretch(*given))
-    return gaps.select("k_gap", "spatial", "temporal", "nearest").rows()
+    return incrowd.k_gap(data, ks, stretch=Stretch(*given)).select(COLUMNS).rows()
 
 
 def expected(data, ks, given):
+    """Give the same by the oracle: everybody of a crowd is a person."""
+    people, numbers = naive.one_each(naive.people_of(data), data.crowd.tolist())
+    return [
+        (*(float(part) for part in gap[:3]), [numbers[other] for other in gap.nearest])
+        for person in naive.k_gaps(people, ks, None, given)
+        for gap in person
+    ]
+
+
+def found_of_crowds(data, ks, given):
+    """Give what it costs to merge trajectories, each with the weight of its crowd."""
+    near = nearest_neighbours(data, max(ks), Stretch(*given))
+    return table_of(data, ks, near).select(COLUMNS).rows()
+
+
+def expected_of_crowds(data, ks, given):
     """Give the same by the oracle."""
     gaps = naive.k_gaps(naive.people_of(data), ks, data.crowd.tolist(), given)
     return [(*(float(part) for part in gap[:3]), gap.nearest) for person in gaps for gap in person]
@@ -47,6 +67,47 @@ class TestKGap:
         data, ks = case
         assert found(data, ks, given) == expected(data, ks, given)
 
+    @random_cases(400)
+    @given(with_ks(strategies.collisions()), SETTINGS)
+    def test_of_crowds_is_the_equation_with_their_weights(self, case, given):
+        data, ks = case
+        assert found_of_crowds(data, ks, given) == expected_of_crowds(data, ks, given)
+
+    @random_cases(100)
+    @given(with_ks(strategies.grown(copies=0.8)), SETTINGS)
+    def test_of_crowds_is_the_equation_when_many_are_the_same(self, case, given):
+        data, ks = case
+        assert found_of_crowds(data, ks, given) == expected_of_crowds(data, ks, given)
+
+    def test_of_a_release_is_0_as_far_as_crowds_go(self):
+        city = incrowd.synthesize("city", users=30, seed=7)
+        release = incrowd.glove(city, 3).trajectories
+        gaps = incrowd.k_gap(release, [2, 3, int(release.crowd.max()) + 1])
+        assert len(gaps) == 3 * release.crowd.sum()
+        assert (
+            gaps["user"].to_list()[::3]
+            == np.repeat(release.people.to_numpy(), release.crowd).tolist()
+        )
+        assert (gaps.filter(pl.col("k") <= 3)["k_gap"] == 0).all()
+        assert (gaps.filter(pl.col("k") > 3)["k_gap"] > 0).all()
+
+    @random_cases(30)
+    @given(with_ks(strategies.grown(most=6)))
+    def test_is_exact_on_grids_so_fine_that_costs_are_large_numbers(self, case):
+        data, ks = case
+        given = naive.Settings(10**7, 48 * 10**7, 1, 1)
+        assert found(data, ks, given) == expected(data, ks, given)
+
+    @pytest.mark.parametrize("frame", [Frame(cell=10, slot=600), Frame(cell=500, slot=3600)])
+    def test_is_of_20_km_and_8_h_on_any_grid(self, frame):
+        data = incrowd.synthesize("city", users=12, seed=7)
+        data = incrowd.Trajectories(data.columns, data.offsets, frame, people=data.people)
+        papers = Stretch.of_metres(20_000, 480, frame=frame)
+        assert papers != Stretch()
+        assert incrowd.k_gap(data).equals(incrowd.k_gap(data, stretch=papers))
+        assert not incrowd.k_gap(data).equals(incrowd.k_gap(data, stretch=Stretch()))
+        assert incrowd.dispersion(data).equals(incrowd.dispersion(data, stretch=papers))
+
     @given(with_ks(strategies.collisions()), SETTINGS)
     def test_parts_add_up(self, case, given):
         data, ks = case
@@ -63,7 +124,7 @@ class TestKGap:
         data, ks = case
         stretch = Stretch(*given)
         together = incrowd.k_gap(data, ks, stretch=stretch)
-        assert together["k"].to_list() == ks * len(data)
+        assert together["k"].to_list() == ks * int(data.crowd.sum())
         for k in ks:
             alone = incrowd.k_gap(data, k, stretch=stretch)
             assert together.filter(pl.col("k") == k).drop("k").equals(alone)

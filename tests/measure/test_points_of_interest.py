@@ -40,6 +40,14 @@ def walks(draw):
 
 
 class TestPointsOfInterest:
+    def test_of_nobody_are_none(self):
+        city = incrowd.synthesize("city", users=5, seed=7)
+        found = incrowd.points_of_interest(city[[]])
+        some = incrowd.points_of_interest(city)
+        assert (len(found.stays), len(found.pois), len(found.people)) == (0, 0, 0)
+        assert found.stays.schema == some.stays.schema
+        assert len(found.visits()) == 0
+
     @given(
         people=walks(),
         diameter=st.sampled_from([100, 250, 283, 300, 1000]),

@@ -20,6 +20,12 @@ def people_of(data):
     ]
 
 
+def one_each(people, crowd):
+    """Give everybody of a crowd the boxes of her trajectory, and the number of that trajectory."""
+    numbers = [i for i, size in enumerate(crowd) for _ in range(size)]
+    return [people[i] for i in numbers], numbers
+
+
 def sides_of(person):
     return (person.x0, person.x1, person.y0, person.y1, person.t0, person.t1)
 

@@ -49,9 +49,20 @@ class TestTrainingSets:
         with pytest.raises(ArgumentError, match="not a setting"):
             predict.training_sets(cars, "location", 2, tolerance=0.1)
 
+    def test_of_a_release_are_of_everybody_in_its_crowds(self, cars):
+        release = incrowd.glove(cars[:40], 3).trajectories
+        [found] = predict.training_sets(release, "location", 2)
+        number = np.repeat(np.arange(len(release)), release.crowd)
+        assert found.people.to_list() == release.people.gather(number).to_list()
+        risk = incrowd.risk(release, "location", 2)
+        assert found.risk.tolist() == risk["risk"].to_list()
+        features = incrowd.features(release)
+        assert found.features.tolist() == features.drop("user").to_numpy().tolist()
+        assert predict.cross_validate(found, folds=2, inductive=True).accuracy <= 1
+
     def test_refuse_what_are_no_trajectories(self, cars):
         for other in (incrowd.visits(cars), None):
-            with pytest.raises(ArgumentError, match="data must be Trajectories, as"):
+            with pytest.raises(ArgumentError, match="data must be Trajectories, not"):
                 predict.training_sets(other, "location", 2)
 
     @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from scipy import stats
 
 import naive
 import strategies
-from incrowd import Frame, Glove, Trajectories, glove
+from incrowd import Frame, Glove, Stretch, Trajectories, glove
 from incrowd.data._frame import laea
 from incrowd.errors import (
     ArgumentError,
@@ -261,6 +261,28 @@ class TestGeneralise:
         )
         [person] = Generalise(metres=0.3).protect(data).trajectories
         assert (person.x0[0], person.x1[0]) == (3, 6)
+
+    @pytest.mark.parametrize(
+        ("how", "says"),
+        [
+            (
+                {"metres": 6000},
+                "metres=6000 is wider than the data (5 km): at most four cells are left of it",
+            ),
+            (
+                {"minutes": 20},
+                "minutes=20 is longer than the data (10 min): at most two slots are left of it",
+            ),
+            ({"metres": 5000, "minutes": 10}, None),
+        ],
+    )
+    def test_a_grid_that_is_larger_than_the_data_is_told(self, how, says):
+        data = Trajectories.from_boxes({"user": [1, 1], "x0": [0, 9], "y0": [0, 49], "t0": [0, 9]})
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            Generalise(**how).protect(data)
+        assert [str(one.message) for one in told] == ([says] if says else [])
+        assert all(one.category is DataWarning and one.filename == __file__ for one in told)
 
     def test_refuses_nothing_at_all(self):
         with pytest.raises(ArgumentError, match="needs metres, minutes or both"):
@@ -519,6 +541,22 @@ class TestGlove:
         assert made.losses == same.losses
         assert made.settings == same.settings
         assert made.losses.people_dropped == made.losses["people_dropped"] == 2
+
+    def test_a_stretch_is_that_of_the_papers_on_any_grid(self):
+        data, grid = self.PEOPLE, Frame(cell=10, slot=600)
+        data = Trajectories(data.columns, data.offsets, grid, people=data.people)
+        for how in ({}, {"crowds": "refined"}, {"merge": "two-stage"}):
+            made = glove(data, 2, **how)
+            assert made.settings["stretch"]["max_space"] == 2000
+            assert made.settings["stretch"]["max_time"] == 48
+            same = glove(data, 2, stretch=Stretch(2000, 48), **how)
+            assert made.trajectories == same.trajectories
+            assert made.settings == same.settings
+
+    def test_counts_the_people_of_crowds(self):
+        first = glove(self.PEOPLE, 2).trajectories
+        assert "people           4 of 4" in str(glove(first, 4))
+        assert "people           4 of 4" in str(Cloak(60).protect(first))
 
     def test_thresholds_are_metres_and_minutes(self):
         old = {"max_space": 10, "max_time": 5}

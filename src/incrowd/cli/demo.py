@@ -51,7 +51,7 @@ def demo(
     print("\n".join(describe.lines_of(incrowd.describe(data))))
     with progress("Measuring", "people") as update:
         table = incrowd.k_gap(data, K, progress=update)
-    stretch = incrowd.Stretch()
+    stretch = incrowd.Stretch.of(None, data.frame)
     _head("\nHow hard it is to hide them")
     found = [measure.gaps_of(table, K, stretch, data.frame)]
     print("\n".join(measure.lines_of(found, stretch, data.frame)))

@@ -90,7 +90,7 @@ def measure(
             threads=threads,
             progress=update,
         )
-    stretch = incrowd.Stretch()
+    stretch = incrowd.Stretch.of(None, data.frame)
     told = [gaps_of(table, k, stretch, data.frame) for k in wanted]
     if output is not None:
         write_people(_people_of(table, spread), output, overwrite=overwrite)

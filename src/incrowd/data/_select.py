@@ -167,6 +167,7 @@ def select(
     >>> select(data, time=("1970-01-02", "1970-01-03")).boxes().rows()
     [('ann', 5, 6, 5, 6, 1440, 1441)]
     """
+    data = Trajectories.of(data)
     area = None if bbox is None else degrees_of(bbox)
     window = (None, None) if time is None else _window_of(time)
     minima = _minima(per_day, active, every_day=every_day)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from incrowd._arguments import must_be
 from incrowd._summary import Summarised, Summary
 from incrowd.data._columns import (
     COLUMNS,
@@ -274,14 +275,10 @@ class Trajectories(Summarised):
         )
 
     @classmethod
-    def of(cls, data: object) -> "Trajectories":
-        """Return `data` if it is Trajectories, and refuse everything else."""
-        if not isinstance(data, cls):
-            raise ArgumentError(
-                f"data must be Trajectories, not {type(data).__name__}; make them with "
-                "incrowd.read (files, tables) or Trajectories.from_boxes (boxes on a grid)"
-            )
-        return data
+    def of(cls, data: object, name: str = "data") -> "Trajectories":
+        """Return `data` if it is Trajectories, and refuse everything else, by its name."""
+        how = "incrowd.read (files, tables) or Trajectories.from_boxes (boxes on a grid)"
+        return must_be(name, data, cls, f"make them with {how}")
 
     def keep(self, mask: npt.NDArray[np.bool_]) -> "Trajectories":
         """Return the same people with only the samples of `mask`; who has none left is dropped."""

@@ -30,6 +30,7 @@ from incrowd.data._columns import (
     samples_of,
 )
 from incrowd.data._frame import Frame
+from incrowd.data._one_each import one_each
 from incrowd.data._trajectories import Trajectories
 from incrowd.data._vectors import Vectors, count
 from incrowd.errors import ArgumentError, ColumnError
@@ -298,9 +299,7 @@ def visits(data: Trajectories) -> Visits:
     >>> incrowd.visits(data)
     Visits(2 people, 3 visits, 2 places)
     """
-    if bool((data.crowd > 1).any()):
-        each = np.repeat(np.arange(len(data)), data.crowd)
-        data = data[each]
+    data = one_each(Trajectories.of(data))
     names = data.places
     named = is_named(data)
     if data.place is not None and named.all():

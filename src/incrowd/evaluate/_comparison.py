@@ -20,8 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from incrowd._arguments import must_be
 from incrowd._numba import Ints
 from incrowd._summary import Summarised, Summary
 from incrowd.data._frame import Frame
@@ -44,6 +46,7 @@ __all__ = [
     "of_files",
     "of_release",
     "published_as_trajectories",
+    "refuse_no_result",
     "release_alone",
 ]
 
@@ -68,6 +71,11 @@ class BeforeAfter(Summarised):
     after: Trajectories
     became: Ints | None
 
+    @classmethod
+    def of(cls, pair: object) -> "BeforeAfter":
+        """Return `pair` if it is one, and refuse everything else."""
+        return must_be("pair", pair, cls, "incrowd.of_release and incrowd.of_files make one")
+
     @property
     def known(self) -> Ints:
         """The people of the original who are published, where it is known who became whom."""
@@ -87,17 +95,61 @@ class BeforeAfter(Summarised):
 def of_release(data: Trajectories, release: "ProtectionResult") -> BeforeAfter:
     """Pair a dataset with what a mechanism made of it.
 
+    Parameters
+    ----------
+    data
+        The original.
+    release
+        What :func:`incrowd.glove` gave for it, or `protect` of any mechanism.
+
+    Raises
+    ------
+    ArgumentError
+        If the release is of other people, or the original has crowds.
+
     Examples
     --------
     >>> import incrowd
-    >>> from incrowd.evaluate._comparison import of_release
     >>> city = incrowd.synthesize("city", users=20, seed=7)
-    >>> pair = of_release(city, incrowd.glove(city, k=2))
+    >>> pair = incrowd.of_release(city, incrowd.glove(city, k=2))
     >>> len(pair.before), len(pair.after), len(pair.known)
     (20, 10, 20)
     """
+    data = Trajectories.of(data)
+    refuse_no_result(release)
+    if bool(np.any(data.crowd != 1)):
+        raise ArgumentError("the original must have one person a trajectory; this one has crowds")
+    _refuse_others(data, release.assignment["user"])
     became = release.assignment["trajectory"].fill_null(-1).to_numpy().astype(np.int64)
     return BeforeAfter(data, release.trajectories, became)
+
+
+def refuse_no_result(release: object) -> None:
+    """Refuse what no mechanism made."""
+    from incrowd.protect._mechanism import ProtectionResult
+
+    how = "incrowd.glove gives one, and so does the protect of any mechanism"
+    must_be("release", release, ProtectionResult, how)  # type: ignore[type-abstract]
+
+
+def _refuse_others(data: Trajectories, users: pl.Series) -> None:
+    """Refuse a release of other people than those of the original, or of another order of them."""
+    mine, theirs = (each.cast(pl.String) for each in (data.people, users))
+    if mine.equals(theirs):
+        return
+    wrong = "the release was not made from this original"
+    if len(mine) != len(theirs):
+        more = f"{len(theirs):,} people, the original has {len(mine):,}"
+        raise ArgumentError(f"{wrong}: it is of {more}; give the data that was protected")
+    strangers = int((~mine.is_in(theirs.implode())).sum())
+    if not strangers:
+        raise ArgumentError(
+            f"{wrong}: it has the same people in another order; give the data that was protected"
+        )
+    raise ArgumentError(
+        f"{wrong}: {strangers:,} of {len(mine):,} people of the original are not in it; give the "
+        "data that was protected"
+    )
 
 
 def of_files(

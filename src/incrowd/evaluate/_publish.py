@@ -35,6 +35,7 @@ from incrowd._summary import Summarised, Summary
 from incrowd.data._manifest import MANIFEST, Manifest, amend_release, read_manifest
 from incrowd.data._original import reading_as_given
 from incrowd.data._release import write_record, write_release
+from incrowd.data._trajectories import Trajectories
 from incrowd.errors import (
     ArgumentError,
     DataWarning,
@@ -44,12 +45,12 @@ from incrowd.errors import (
     UnreadableError,
     VerificationError,
 )
+from incrowd.evaluate._comparison import refuse_no_result
 from incrowd.evaluate._verify.result import Verification
 from incrowd.evaluate._verify.run import verify
 
 if TYPE_CHECKING:
     from incrowd.data._original import OriginalReading
-    from incrowd.data._trajectories import Trajectories
     from incrowd.protect._mechanism import ProtectionResult
 
 __all__ = [
@@ -95,7 +96,7 @@ def publish(
     release: "ProtectionResult",
     path: str | os.PathLike[str],
     *,
-    original: "Trajectories",
+    original: Trajectories,
     format: str = "parquet",  # noqa: A002  the word that users know
     record: str | os.PathLike[str] | None = None,
     reading: "OriginalReading | None" = None,
@@ -172,6 +173,8 @@ def publish(
     """
     final, private = Path(path), None if record is None else Path(record)
     refuse_places(final, record=private, overwrite=overwrite)
+    refuse_no_result(release)
+    original = Trajectories.of(original, "original")
     if not len(release.trajectories):
         asked = ", ".join(f"{name} = {value}" for name, value in release.settings.items())
         raise ArgumentError(
@@ -295,8 +298,8 @@ def _refuse_foreign(final: Path) -> None:
 
 
 def _merge_identical(
-    trajectories: "Trajectories", assignment: pl.DataFrame
-) -> tuple["Trajectories", pl.DataFrame]:
+    trajectories: Trajectories, assignment: pl.DataFrame
+) -> tuple[Trajectories, pl.DataFrame]:
     """Make one crowd of people with identical records, for that is what the release shows of them.
 
     The sizes of the manifest are then true, and whoever is warned of people who stand alone is
@@ -332,7 +335,7 @@ def _beside(path: Path, why: str) -> Path:
 
 
 def _check_losses(
-    release: "ProtectionResult", original: "Trajectories", max_lost: float | None
+    release: "ProtectionResult", original: Trajectories, max_lost: float | None
 ) -> None:
     """Refuse a release that has lost more than allowed; warn of one that has lost much."""
     if max_lost is not None and not 0 <= max_lost <= 1:

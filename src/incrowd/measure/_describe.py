@@ -196,6 +196,7 @@ def describe(data: Trajectories | Visits) -> Description | VisitsDescription:
     """
     if isinstance(data, Visits):
         return _of_visits(data)
+    data = Trajectories.of(data)
     if data.samples == 0:
         raise InputError("nothing to describe: the dataset has no samples")
     frame = data.frame

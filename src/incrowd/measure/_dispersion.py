@@ -18,7 +18,7 @@ cell and a slot cost. Each result is one correctly rounded division of two of th
 import math
 from collections.abc import Callable
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -26,9 +26,11 @@ import polars as pl
 from incrowd._arguments import whole
 from incrowd._numba import Floats, Ints, kernel, kernel_private
 from incrowd._parallel import cores, on_threads
+from incrowd.data._one_each import one_each
+from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError, InputError
 from incrowd.measure._k_gap import crowd_sizes, nearest_neighbours
-from incrowd.measure._stretch.definition import Stretch
+from incrowd.measure._stretch.definition import Stretch, stretch_for
 from incrowd.measure._stretch.effort import (
     Boxes,
     Scale,
@@ -37,9 +39,6 @@ from incrowd.measure._stretch.effort import (
     nearest_sample_unit,
 )
 from incrowd.measure._stretch.index import boxes_of, pair_cost, scale_for
-
-if TYPE_CHECKING:
-    from incrowd.data._trajectories import Trajectories
 
 __all__ = [
     "COLUMNS",
@@ -61,12 +60,14 @@ BLOCK = 512
 """How many people are done at a time."""
 CHECKED = 8
 """Of so many people k-gaps are computed again, where it is not clear who their nearest are."""
+PAIR = 2
+"""The effort of a pair of samples is a whole number over the people of both."""
 _SHORT = 1 << 53
 """Whole numbers up to here are exact as floating point numbers."""
 
 
 def dispersion(
-    data: "Trajectories",
+    data: Trajectories,
     k: int = 2,
     *,
     gaps: pl.DataFrame | None = None,
@@ -83,14 +84,15 @@ def dispersion(
     Parameters
     ----------
     data
-        The trajectories.
+        The trajectories. Everybody in a crowd, as releases have them, is a person.
     k
         The size of the crowd; from 2 to 100.
     gaps
         The table that :func:`incrowd.k_gap` returned for these trajectories, the same `stretch`,
         and this k or a larger one; it saves the search for the nearest.
     stretch
-        How the cost of a merge is measured: thresholds and weights.
+        How the cost of a merge is measured: thresholds and weights. 20 km and 8 hours, as in the
+        papers, on any grid unless given.
     threads
         How many threads to use; all cores by default. Does not change the result.
     progress
@@ -110,10 +112,15 @@ def dispersion(
     Raises
     ------
     ArgumentError
-        If `gaps` are of other people, another stretch or a smaller k; or if crowds have so many
-        different sizes that nothing can be computed exactly.
+        If `gaps` are of other people, another stretch or a smaller k; or if people have so many
+        samples that nothing can be computed exactly.
     InputError
         If a person has no samples.
+
+    Warns
+    -----
+    DataWarning
+        If a threshold of the `stretch` is wider or longer than the data itself.
 
     References
     ----------
@@ -137,7 +144,8 @@ def dispersion(
     >>> table["gini_time"].round(3).to_list(), table["ratio"].round(3).to_list()
     ([0.667, 0.667, 0.444], [inf, inf, 0.493])
     """
-    k, stretch = whole("k", k, 2), Stretch.of(stretch)
+    k, data = whole("k", k, 2), one_each(Trajectories.of(data))
+    stretch = stretch_for(data, stretch)
     number, people = cores(threads), len(data)
     if people and int(data.lengths().min()) == 0:
         raise InputError("a person has no samples; leave out people without samples")
@@ -145,14 +153,13 @@ def dispersion(
     near = None if gaps is None else _nearest(data, gaps, k, stretch)
     if near is None:
         near = nearest_neighbours(data, k, stretch, threads=threads, progress=progress).nearest
-    scale, common = _exact(data, stretch, near)
-    boxes, crowd = boxes_of(data), data.crowd.astype(np.int64)
+    scale, boxes = _exact(data, stretch, k - 1), boxes_of(data)
     is_unit = data.original and scale.small >= 1
     blocks = [np.arange(i, min(i + BLOCK, people)) for i in range(0, people, BLOCK)]
     chunk_minima, bottoms = (np.empty((people, len(COLUMNS)), np.int64) for _ in range(2))
 
     def work(who: Ints) -> tuple[Ints, Any]:
-        return who, _disperse(who, near[who], boxes, data.offsets, crowd, scale, common, is_unit)
+        return who, _disperse(who, near[who], boxes, data.offsets, scale, is_unit)
 
     done = 0
     for who, (top, bottom) in on_threads(number, work, blocks):
@@ -163,7 +170,7 @@ def dispersion(
     return _frame(data, chunk_minima, bottoms)
 
 
-def _nearest(data: "Trajectories", gaps: pl.DataFrame, k: int, stretch: Stretch) -> Ints | None:
+def _nearest(data: Trajectories, gaps: pl.DataFrame, k: int, stretch: Stretch) -> Ints | None:
     """Give the positions of everybody's k-1 nearest, from a table of k-gaps.
 
     The table names people as the data does; tables of earlier versions have positions, and where
@@ -212,9 +219,7 @@ def _are_others(near: Ints) -> bool:
     return bool(near.min() >= 0 and near.max() < len(near) and not (near == own).any())
 
 
-def _costs_as(
-    gaps: pl.Series, near: Ints, who: Ints, data: "Trajectories", stretch: Stretch
-) -> bool:
+def _costs_as(gaps: pl.Series, near: Ints, who: Ints, data: Trajectories, stretch: Stretch) -> bool:
     """Tell whether the k-gaps of some people are the mean costs with their nearest."""
     means = (
         sum(pair_cost(data, i, j, stretch) for j in near[i].tolist()) / near.shape[1]
@@ -238,25 +243,18 @@ def _positions(flat: pl.Series) -> Ints | None:
     return flat.to_numpy().astype(np.int64) if flat.dtype.is_integer() else None
 
 
-def _exact(data: "Trajectories", stretch: Stretch, near: Ints) -> tuple[Scale, int]:
-    """Give a scale of the smallest whole numbers, and what all crowds of two divide.
-
-    The effort of a pair of samples is a whole number over the people of both. With people who
-    stand for themselves alone that is 2 for everybody; otherwise efforts are brought to the least
-    common multiple.
-    """
+def _exact(data: Trajectories, stretch: Stretch, others: int) -> Scale:
+    """Give a scale of the smallest whole numbers, for pairs of a person and each of some others."""
     usual = scale_for(data, stretch, bounds=True)
     unit = math.gcd(usual.space_unit, usual.time_unit)
     scale = usual._replace(space_unit=usual.space_unit // unit, time_unit=usual.time_unit // unit)
-    both = np.unique(data.crowd.astype(np.int64)[:, None] + data.crowd[near])
-    common = math.lcm(*both.tolist())
-    longest = int(data.lengths().max(initial=1)) * near.shape[1]
-    if common * (usual.whole // unit) * longest**2 >= 1 << 62:
+    longest = int(data.lengths().max(initial=1)) * others
+    if PAIR * (usual.whole // unit) * longest**2 >= 1 << 62:
         raise ArgumentError(
-            f"crowds of so many sizes, or {longest:,} samples in a crowd, are too much for exact "
-            "arithmetic; take people before they are merged, a smaller k, or larger slots"
+            f"{longest:,} samples in a crowd are too much for exact arithmetic; take a smaller k, "
+            "or larger slots"
         )
-    return scale, common
+    return scale
 
 
 @kernel
@@ -265,9 +263,7 @@ def _disperse(
     near: Ints,
     boxes: Boxes,
     offsets: Ints,
-    crowd: Ints,
     scale: Scale,
-    common: int,
     is_unit: bool,  # noqa: FBT001
 ) -> tuple[Ints, Ints]:
     """Give numerators and denominators of what is computed of some people; over 0 is undefined.
@@ -286,8 +282,7 @@ def _disperse(
             a, b = min(who[q], near[q, p]), max(who[q], near[q, p])
             if offsets[b + 1] - offsets[b] > offsets[a + 1] - offsets[a]:
                 a, b = b, a
-            na, nb = crowd[a], crowd[b]
-            times, at = common // (na + nb), offsets[b]
+            at = offsets[b]
             for i in range(offsets[a], offsets[a + 1]):
                 while at < offsets[b + 1] and boxes.t0[at] < boxes.t0[i]:
                     at += 1
@@ -295,12 +290,12 @@ def _disperse(
                     j = nearest_sample_unit(boxes, i, offsets[b], offsets[b + 1], at, scale)
                 else:
                     _, j = nearest_sample(
-                        boxes, i, na, boxes, offsets[b], offsets[b + 1], at, nb, scale
+                        boxes, i, 1, boxes, offsets[b], offsets[b + 1], at, 1, scale
                     )
-                space, time = effort_parts(boxes, i, na, boxes, j, nb, scale)
-                efforts[0, used] = times * (space + time)
-                efforts[1, used] = times * space
-                efforts[2, used] = times * time
+                space, time = effort_parts(boxes, i, 1, boxes, j, 1, scale)
+                efforts[0, used] = space + time
+                efforts[1, used] = space
+                efforts[2, used] = time
                 used += 1
         sums = np.empty(3, np.int64)
         for part in range(3):
@@ -328,7 +323,7 @@ def _up(part: int, whole: int, number: int) -> int:
     return (part * number + whole - 1) // whole - 1
 
 
-def _frame(data: "Trajectories", chunk_minima: Ints, bottoms: Ints) -> pl.DataFrame:
+def _frame(data: Trajectories, chunk_minima: Ints, bottoms: Ints) -> pl.DataFrame:
     """Divide, and say what is undefined."""
     columns: dict[str, Any] = {"user": data.people}
     for at, name in enumerate(COLUMNS):

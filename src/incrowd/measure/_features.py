@@ -13,10 +13,11 @@ import numpy as np
 
 from incrowd._numba import Floats, Ints, kernel
 from incrowd._parallel import cores
+from incrowd.data._one_each import one_each
 from incrowd.data._trajectories import Trajectories
 from incrowd.data._vectors import Vectors, count
 from incrowd.data._visits import visits
-from incrowd.errors import ArgumentError, InputError
+from incrowd.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = [
     "FEATURES",
     "features",
-    "refuse_others",
 ]
 
 
@@ -74,7 +74,7 @@ def features(
     Parameters
     ----------
     data
-        Trajectories of people.
+        Trajectories. Everybody in a crowd, as releases have them, is a person.
     threads
         How many threads to use; all cores, unless given.
     progress
@@ -83,9 +83,8 @@ def features(
     Returns
     -------
     polars.DataFrame
-        user, and the 28 columns of `incrowd.measure._features.FEATURES`. Those of a place are of
-        the one that she visited most (first), of the second, and of the one that she visited least
-        (last):
+        user, and 28 columns. Those of a place are of the one that she visited most (first), of
+        the second, and of the one that she visited least (last):
 
         visits: V: how many visits she made
         visits_per_day: V over the days of the dataset
@@ -131,7 +130,7 @@ def features(
     """
     import polars as pl
 
-    refuse_others(data)
+    data = one_each(Trajectories.of(data))
     if not len(data) or int(data.lengths().min()) == 0:
         raise InputError(
             "the data has no people, or a person without visits; remove people without any"
@@ -166,14 +165,6 @@ def features(
     columns |= _of_places(vectors, key, len(codes), days)
     tell(3, 3)
     return pl.DataFrame({"user": data.people, **columns})
-
-
-def refuse_others(data: object) -> None:
-    """Refuse what are no trajectories; visits do not say where a place is."""
-    if not isinstance(data, Trajectories):
-        raise ArgumentError(
-            f"data must be Trajectories, as incrowd.read returns them, not {type(data).__name__}"
-        )
 
 
 def _of_places(vectors: Vectors, key: Ints, places: int, days: int) -> dict[str, Floats]:

@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from incrowd._arguments import is_whole, whole
 from incrowd._numba import kernel
 from incrowd._parallel import cores, on_threads
+from incrowd.data._one_each import one_each
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError
 from incrowd.measure._stretch.batch_bounds import CHUNK
 from incrowd.measure._stretch.candidates import ALL, WorkerPart
-from incrowd.measure._stretch.definition import Stretch
+from incrowd.measure._stretch.definition import Stretch, stretch_for
 from incrowd.measure._stretch.effort import cost_parts
 from incrowd.measure._stretch.index import SearchIndex, build_index, scale_for
 from incrowd.measure._stretch.lower_bounds import is_longer
@@ -34,6 +35,7 @@ __all__ = [
     "crowd_sizes",
     "k_gap",
     "nearest_neighbours",
+    "table_of",
 ]
 
 
@@ -76,11 +78,13 @@ def k_gap(
     Parameters
     ----------
     data
-        The trajectories.
+        The trajectories. Everybody in a crowd, as releases have them, is a person, who shares
+        her samples with the others of the crowd.
     k
         The size of the crowd, from 2 to 100; or several sizes at once.
     stretch
-        How the cost of a merge is measured: thresholds and weights.
+        How the cost of a merge is measured: thresholds and weights. 20 km and 8 hours, as in the
+        papers, on any grid unless given.
     threads
         How many threads to use; all cores by default. Does not change the result.
     bounds
@@ -92,15 +96,21 @@ def k_gap(
     Returns
     -------
     polars.DataFrame
-        One row per person (and per k, if several were given): ``user``; ``k``, if several were
-        given; ``k_gap``; ``spatial`` and ``temporal``, the parts of the k-gap that are due to space
-        and to time; ``nearest``, the users of the k-1 nearest people, nearest first. Of people who
-        are equally near, the one who comes first in the data is nearer.
+        One row per person (and per k, if several were given): ``user``, for people in a crowd
+        that of their trajectory; ``k``, if several were given; ``k_gap``; ``spatial`` and
+        ``temporal``, the parts of the k-gap that are due to space and to time; ``nearest``, the
+        users of the k-1 nearest people, nearest first. Of people who are equally near, the one who
+        comes first in the data is nearer.
 
     Raises
     ------
     ArgumentError
         If k is not a whole number from 2 to 100, or there are fewer people than k.
+
+    Warns
+    -----
+    DataWarning
+        If a threshold of the `stretch` is wider or longer than the data itself.
 
     References
     ----------
@@ -121,13 +131,18 @@ def k_gap(
     >>> table["nearest"].to_list()
     [['cyd'], ['ann'], ['ann']]
     """
-    wanted, stretch = crowd_sizes(Trajectories.of(data), k), Stretch.of(stretch)
+    data = one_each(Trajectories.of(data))
+    wanted, stretch = crowd_sizes(data, k), stretch_for(data, stretch)
     found = nearest_neighbours(
         data, max(wanted), stretch, threads=threads, bounds=bounds, progress=progress
     )
+    table = table_of(data, wanted, found)
+    return table.drop("k") if is_whole(k) else table
+
+
+def table_of(data: Trajectories, wanted: Sequence[int], found: Neighbours) -> pl.DataFrame:
+    """Give the table for several k: by person, then by k."""
     frames = [_frame(data, each, found) for each in wanted]
-    if is_whole(k):
-        return frames[0].drop("person", "k")
     return pl.concat(frames).sort("person", "k", maintain_order=True).drop("person")
 
 

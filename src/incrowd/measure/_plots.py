@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from incrowd._arguments import must_be
 from incrowd._charts import BLUE, GREEN, ORANGE, data_of, share_axis, styled
-from incrowd.errors import ArgumentError, ColumnError
+from incrowd.errors import ColumnError
 
 if TYPE_CHECKING:
     import altair as alt
@@ -48,8 +49,7 @@ def plot_k_gap(gaps: "pl.DataFrame") -> "alt.Chart":
     """
     import polars as pl
 
-    if not isinstance(gaps, pl.DataFrame):
-        raise ArgumentError(f"gaps must be a table of incrowd.k_gap, not {type(gaps).__name__}")
+    must_be("gaps", gaps, pl.DataFrame, "give the table that incrowd.k_gap returns")
     if "k_gap" not in gaps.columns:
         raise ColumnError(f"no column 'k_gap'; found: {', '.join(gaps.columns) or 'none'}")
     if "k" not in gaps.columns:

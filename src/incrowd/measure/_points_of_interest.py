@@ -194,9 +194,7 @@ def _limits(
     data: Trajectories, diameter: float, stay: float, gap: float | None
 ) -> tuple[int, int, int]:
     """Give the limits in cells and slots; refuse what makes no sense."""
-    if not isinstance(data, Trajectories):
-        raise ArgumentError(f"data must be Trajectories, not {type(data).__name__}")
-    if not data.original:
+    if not Trajectories.of(data).original:
         raise InputError(
             "data must be original fixes of one cell and one time slot, not larger boxes"
         )

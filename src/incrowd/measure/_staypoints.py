@@ -176,13 +176,13 @@ def stays_of(
         )
         return found
 
-    parts = []
+    none = np.zeros(0, np.int64)
+    parts = [(none, none, none)]
     for done, part in enumerate(on_threads(threads, work, range(0, people, BLOCK)), 1):
         parts.append(part)
         if callable(tell):
             tell(min(done * BLOCK, people), people)
-    none = np.zeros(0, np.int64)
-    who, first, last = (np.concatenate([none, *column]) for column in zip(*parts, strict=True))
+    who, first, last = (np.concatenate(column) for column in zip(*parts, strict=True))
     return who, first, last
 
 

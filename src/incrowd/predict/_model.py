@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from incrowd._arguments import is_whole
+from incrowd._arguments import is_whole, must_be
 from incrowd._format import percent
 from incrowd._numba import Floats, Ints
 from incrowd._parallel import cores, on_threads
@@ -207,6 +207,7 @@ def learn(
     >>> incrowd.predict.estimate(model, new).columns
     ['attack', 'k', 'user', 'class']
     """
+    Training.of(training)
     named(learner, task, seed)
     target = training.levels if task == "classes" else training.risk
     return Model(
@@ -256,9 +257,13 @@ def estimate(
     """
     import polars as pl
 
-    several = [models] if isinstance(models, Model) else list(models)
+    given = isinstance(models, Iterable) and not isinstance(models, Model)
+    several: list[Any] = list(models) if given else [models]  # type: ignore[arg-type]
     if not several:
         raise ArgumentError("models is empty; give at least one model")
+    for each in several:
+        how = "incrowd.predict.learn makes one, incrowd.predict.load reads several from a file"
+        must_be("models", each, Model, how)
     refuse_twins(several)
     if isinstance(data, pl.DataFrame):
         frame = _checked(data)

@@ -16,19 +16,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from incrowd._arguments import must_be
 from incrowd._numba import Floats, Ints
 from incrowd.attack._attacks import ATTACKS, Attack, as_fraction
 from incrowd.attack._resolve import attacks_of
 from incrowd.attack._risk import risk
+from incrowd.data._one_each import one_each
+from incrowd.data._trajectories import Trajectories
 from incrowd.data._visits import visits
 from incrowd.errors import ArgumentError, InputError
-from incrowd.measure._features import FEATURES, features, refuse_others
+from incrowd.measure._features import FEATURES, features
 
 if TYPE_CHECKING:
     import polars as pl
 
     from incrowd.data._frame import Frame
-    from incrowd.data._trajectories import Trajectories
 
 __all__ = [
     "CLASSES",
@@ -75,7 +77,7 @@ class Grid:
     """Whether places are those of the input; cells, otherwise."""
 
     @classmethod
-    def of(cls, data: "Trajectories") -> "Grid":
+    def of(cls, data: Trajectories) -> "Grid":
         """Return that of a dataset."""
         frame: Frame = data.frame
         return cls(float(frame.cell), int(frame.slot), data.place is not None)
@@ -123,12 +125,18 @@ class Training:
     def __len__(self) -> int:
         return len(self.risk)
 
+    @classmethod
+    def of(cls, training: object) -> "Training":
+        """Return `training` if it is one, and refuse everything else."""
+        hint = "incrowd.predict.training_sets makes a list of them"
+        return must_be("training", training, cls, hint)
+
     def __repr__(self) -> str:
         return f"Training({self.attack}, k={self.k}, {len(self):,} people)"
 
 
 def training_sets(
-    data: "Trajectories",
+    data: Trajectories,
     attack: str | Attack | Iterable[str | Attack] | None = None,
     k: int | Sequence[int] = KS,
     *,
@@ -141,7 +149,7 @@ def training_sets(
     Parameters
     ----------
     data
-        Trajectories of people.
+        Trajectories. Everybody in a crowd, as releases have them, is a person.
     attack
         One attack or several; all of `incrowd.ATTACKS`, unless given. The nine of the paper with k
         from 2 to 5 are its 33 experiments.
@@ -173,7 +181,7 @@ def training_sets(
     [Training(visit, k=2, 50 people), Training(visit, k=3, 50 people), \
 Training(home_work, k=2, 50 people)]
     """
-    refuse_others(data)
+    data = one_each(Trajectories.of(data))
     attacks = attacks_of(list(ATTACKS) if attack is None else attack, settings)
     names = [one.name for one in attacks]
     if len(set(names)) < len(names):
@@ -202,7 +210,7 @@ Training(home_work, k=2, 50 people)]
 
 
 def _among(
-    data: "Trajectories", attack: Attack, k: int, threads: int | None, who: NDArray[np.bool_]
+    data: Trajectories, attack: Attack, k: int, threads: int | None, who: NDArray[np.bool_]
 ) -> tuple[Floats, Floats]:
     """Return the features and the risk of some people, as if there were no others."""
     part = data[who]

@@ -104,6 +104,7 @@ def cross_validate(
     >>> incrowd.predict.cross_validate(training, folds=2, inductive=True)
     Scores(200 people, accuracy 0.655, F 0.610)
     """
+    Training.of(training)
     named(learner, task, seed)
     fold = folds_of(training.levels, folds, seed)
     refuse_unknown(training, inductive=inductive)
@@ -136,6 +137,7 @@ def hold_out(
     Every class has the same share in both, as far as can be. The other parameters are those of
     `cross_validate`.
     """
+    Training.of(training)
     named(learner, task, seed)
     refuse_share(share)
     order = _dealt(training.levels, seed)
@@ -176,6 +178,8 @@ def transfer(
 
     `elsewhere` must be of the same attack and k.
     """
+    Training.of(training)
+    Training.of(elsewhere)
     named(learner, task, seed)
     refuse_unlike(training, elsewhere)
     trees = fit(learner, task, training.features, _target(training, task), seed)

@@ -5,10 +5,13 @@ of those that are equal then. How is in `_normalise`.
 """
 
 import math
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from incrowd.errors import ArgumentError
+from incrowd.data._extent import beyond
+from incrowd.errors import ArgumentError, DataWarning
 from incrowd.protect._mechanism import LINKAGE, OTHERS, Changed, Mechanism, setting
 
 if TYPE_CHECKING:
@@ -72,6 +75,11 @@ class Generalise(Mechanism):
         If neither is given, or one is not a number above 0; by `protect`, if one is finer than
         the grid of the data, or no whole multiple of it.
 
+    Warns
+    -----
+    DataWarning
+        By `protect`, if a cell or slot is larger than the data itself.
+
     References
     ----------
     - Gramaglia et al., 2021: "GLOVE: towards privacy-preserving publishing of record-level-truthful
@@ -80,8 +88,7 @@ class Generalise(Mechanism):
 
     Examples
     --------
-    >>> from incrowd import Trajectories
-    >>> from incrowd.protect._generalisation import Generalise
+    >>> from incrowd import Generalise, Trajectories
     >>> data = Trajectories.from_boxes(
     ...     {"user": [1, 1, 2], "x0": [3, 9, -1], "y0": [2, 2, 2], "t0": [61, 90, 130]})
     >>> coarse = Generalise(metres=1000, minutes=60).protect(data)
@@ -145,6 +152,8 @@ class Generalise(Mechanism):
     def _change(self, data: "Trajectories", threads: int | None) -> Changed:
         from incrowd.protect._normalise import coarser_space, coarser_time, sort_and_deduplicate
 
+        for vain in filter(None, self._in_vain(data)):
+            warnings.warn(vain, DataWarning, stacklevel=3)
         x0, x1, y0, y1, t0, t1 = data.columns
         if self.metres is not None:
             x0, x1 = coarser_space(x0, x1, data.frame, self.metres)
@@ -154,6 +163,18 @@ class Generalise(Mechanism):
         columns = (x0, x1, y0, y1, t0, t1)
         keep = self.metres is None
         return sort_and_deduplicate(data, columns, keep_place=keep, threads=threads)
+
+    def _in_vain(self, data: "Trajectories") -> Iterator[str]:
+        """Tell of cells and slots that are larger than the data."""
+        frame = data.frame
+        asked = (
+            ("metres", self.metres, frame.cell, True, "four cells are"),
+            ("minutes", self.minutes, frame.slot / 60, False, "two slots are"),
+        )
+        for name, value, unit, space, left in asked:
+            if value is not None:
+                so = f"at most {left} left of it"
+                yield beyond(f"{name}={value:g}", value / unit, data, space=space, so=so)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +210,7 @@ class Cloak(Mechanism):
 
     Examples
     --------
-    >>> from incrowd import Trajectories
-    >>> from incrowd.protect._generalisation import Cloak
+    >>> from incrowd import Cloak, Trajectories
     >>> data = Trajectories.from_boxes(
     ...     {"user": [1, 1, 2], "x0": [0, 0, 5], "y0": [2, 2, 2], "t0": [61, 90, 130]})
     >>> hours = Cloak(minutes=60).protect(data)

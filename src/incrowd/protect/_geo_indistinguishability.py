@@ -95,9 +95,8 @@ class GeoI(Mechanism):
     Examples
     --------
     >>> import incrowd
-    >>> from incrowd.protect._geo_indistinguishability import GeoI
     >>> city = incrowd.synthesize("city", users=40, seed=7)
-    >>> protected = GeoI(epsilon=0.004).protect(city)
+    >>> protected = incrowd.GeoI(epsilon=0.004).protect(city)
     >>> protected.settings
     {'epsilon': 0.004, 'unit': '1/m', 'noise': "drawn from the operating system's entropy"}
     >>> protected.losses["samples_clamped"]

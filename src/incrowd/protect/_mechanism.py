@@ -266,6 +266,8 @@ def summary_of(result: ProtectionResult) -> Summary:
     made, losses = result.trajectories, result.losses
     people = int(made.crowd.sum())
     lost = [f"{losses[name]:,} {name.replace('_', ' ')}" for name in losses if losses[name]]
+    # Trajectories of crowds stand for more people than there are rows in the assignment.
+    everybody = max(people + int(losses.get("people_dropped", 0)), len(result.assignment))
     given = {name: value for name, value in result.settings.items() if value is not None}
     frame = made.frame
     units = {"max_space": ("max_metres", frame.cell), "max_time": ("max_minutes", frame.slot / 60)}
@@ -273,7 +275,7 @@ def summary_of(result: ProtectionResult) -> Summary:
         if old in given:
             given[new] = f"{given.pop(old) * unit:g}"
     facts = {
-        "people": f"{people:,} of {len(result.assignment):,}",
+        "people": f"{people:,} of {everybody:,}",
         "records": f"{len(made):,}",
         "samples in them": f"{made.samples:,}",
         "lost": ", ".join(lost) or "nothing",
@@ -372,6 +374,9 @@ class Mechanism(ABC):
         ProtectionResult
             What is left, who is who, and what was lost.
         """
+        from incrowd.data._trajectories import Trajectories
+
+        data = Trajectories.of(data)
         if progress is not None:
             progress("Protecting", 0, data.samples)
         changed = self._change(data, threads)

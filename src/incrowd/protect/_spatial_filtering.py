@@ -44,8 +44,7 @@ class Filter(Mechanism):
 
     Examples
     --------
-    >>> from incrowd import Trajectories
-    >>> from incrowd.protect._spatial_filtering import Filter
+    >>> from incrowd import Filter, Trajectories
     >>> data = Trajectories.from_boxes(
     ...     {"user": [1, 1, 2, 3], "x0": [0, 5, 5, 7], "y0": [2, 2, 2, 2], "t0": [0, 9, 3, 3]})
     >>> protected = Filter(at_most=1).protect(data)

@@ -385,7 +385,7 @@ def _before(
         samples_a_person=about.samples_a_person.median,
         gyration_km=about.gyration_km.median,
     )
-    gap = None if gaps is None else gaps_in(gaps, data, incrowd.Stretch(), k)
+    gap = None if gaps is None else gaps_in(gaps, data, incrowd.Stretch.of(None, data.frame), k)
     uniqueness, risk = _exposure(data, options, stages.within)
     return ExposureBefore(uniqueness, risk, original, gap)
 

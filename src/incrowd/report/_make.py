@@ -170,10 +170,10 @@ def make(
     --------
     >>> import tempfile
     >>> import incrowd
-    >>> from incrowd.evaluate._publish import publish
     >>> city = incrowd.synthesize("city", users=40, seed=7)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     done = publish(incrowd.glove(city, k=2), f"{folder}/release", original=city, draws=50)
+    ...     hidden = incrowd.glove(city, k=2)
+    ...     done = incrowd.publish(hidden, f"{folder}/release", original=city, draws=50)
     ...     report = incrowd.report.make(f"{folder}/release", original=city, tz="Africa/Abidjan")
     >>> report.verdict.answer
     'conditions'

@@ -311,6 +311,12 @@ class TestPosition:
         with pytest.raises(RowError, match="lat and lon look swapped"):
             incrowd.read(rows)
 
+    def test_swapped_columns_are_not_suspected_where_most_rows_are_right(self):
+        rows = table(lat=[48.86, 48.87, 100.0], lon=[2.35, 2.36, 2.37])
+        with pytest.raises(RowError, match="impossible position") as refused:
+            incrowd.read(rows)
+        assert "swapped" not in str(refused.value)
+
     def test_swapped_columns_are_noticed_where_nobody_lives(self):
         with pytest.raises(PlaceError, match="lat and lon look swapped"):
             incrowd.read(table(lat=[-74.0] * 3, lon=[40.7] * 3))

@@ -64,6 +64,15 @@ class TestAnonymizability:
         )
         assert known == whole
 
+    def test_of_a_release_is_that_of_everybody_in_its_crowds(self, city):
+        release = incrowd.glove(city[:60], 3).trajectories
+        each = release[np.repeat(np.arange(len(release)), release.crowd)]
+        alone = incrowd.Trajectories(each.columns, each.offsets, each.frame, people=each.people)
+        found = incrowd.anonymizability(release, [2, 5], COARSE)
+        assert found == incrowd.anonymizability(alone, [2, 5], COARSE)
+        assert (found.people, found.causes.already_hidden) == (release.crowd.sum(), 1)
+        assert found.words()[0].startswith("Everybody is hidden already")
+
     def test_goes_into_json(self, whole):
         again = json.loads(json.dumps(whole.as_dict(), allow_nan=False))
         assert again["words"] == list(whole.words())

@@ -13,7 +13,7 @@ import incrowd
 import naive
 from evaluate.pairs import ZONES, crowds, pairs
 from incrowd import Trajectories
-from incrowd.errors import ArgumentError, InputError
+from incrowd.errors import ArgumentError, DataWarning, InputError
 from incrowd.evaluate._comparison import BeforeAfter, of_release
 from incrowd.evaluate._utility import distributions, individual
 from strategies import random_cases
@@ -240,6 +240,15 @@ class TestUtility:
         far = Trajectories.from_boxes({"user": [1], "x0": [2**30], "y0": [4], "t0": [5]})
         with pytest.raises(InputError, match="larger ones"):
             incrowd.utility(BeforeAfter(far, far, None))
+
+    def test_squares_that_are_wider_than_the_data_are_told(self):
+        data = Trajectories.from_boxes({"user": [1, 1], "x0": [0, 49], "y0": [0] * 2, "t0": [0, 9]})
+        pair = BeforeAfter(data, data, np.array([0]))
+        with pytest.warns(DataWarning) as told:
+            incrowd.utility(pair, grid=100)
+        says = "grid=100 (km) is wider than the data (5 km): it is in km, and at most four squares"
+        assert [str(one.message) for one in told] == [f"{says} are left"]
+        assert told[0].filename == __file__
 
     def test_large_numbers_do_not_overflow(self):
         far = 2**28 - 2

@@ -487,6 +487,21 @@ class TestSuppression:
         )
 
 
+class TestFineGrids:
+    def test_costs_that_are_large_numbers_are_divided_by_what_they_share(self):
+        # Nothing reaches these thresholds, so that one in the same proportion gives the same.
+        city = incrowd.synthesize("city", users=40, seed=7)
+        fine, usual = (
+            incrowd.glove(city, 3, variant="loose", stretch=Stretch(n, 48 * n))
+            for n in (10**7, 10**4)
+        )
+        assert fine.trajectories == usual.trajectories
+        names = ["older", "younger"]
+        assert fine.merges.select(names).equals(usual.merges.select(names))
+        costs = (fine.merges["cost"] * 1000).to_list()
+        assert costs == pytest.approx(usual.merges["cost"].to_list())
+
+
 class TestWhatIsRefused:
     PEOPLE = strategies.crowded([at(0), at(1), at(9)])
 
@@ -514,7 +529,7 @@ class TestWhatIsRefused:
             ({"reshape": "odd"}, "reshape must be one of"),
             ({"stretch": (200, 480)}, "stretch must be a Stretch"),
             ({"stretch": {}}, "stretch must be a Stretch"),
-            ({"stretch": Stretch(200, 480, 10**12)}, "weights of 1,000,000,000,000 and 1"),
+            ({"stretch": Stretch(200, 480, 10**14)}, "weights of 100,000,000,000,000 and 1"),
             ({"block": 0}, "block must be an integer of at least 1"),
             ({"threads": 0}, "threads must be a positive integer, or None for all cores, not 0"),
         ],

@@ -193,8 +193,7 @@ def deanonymize(
 
     Examples
     --------
-    >>> from incrowd import Visits
-    >>> from incrowd.attack._reidentification.deanonymize import deanonymize
+    >>> from incrowd import Visits, deanonymize
     >>> visits = Visits.from_rows({
     ...     "user": ["ann"] * 4 + ["bob"] * 4,
     ...     "place": [1, 1, 2, 1] + [3, 2, 2, 3],

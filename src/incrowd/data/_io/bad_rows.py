@@ -194,7 +194,7 @@ def refuse_if_too_many(
     for reason, count in sorted(rejects.counts.items(), key=lambda item: -item[1]):
         first = rejects.examples[reason][0]
         text.append(f"  {count:,} x {reason}; first {first.file}:{first.line}{_colon(first.value)}")
-    if checker.swapped * 2 > rejects.total:
+    if checker.swapped * 2 > rows:
         text.append("lat and lon look swapped: give lat= and lon= the other way round")
     text += unknown_cells_lines(dict(checker.unknown_cells.most_common()))
     hint = _hint(list(rejects.examples.items()), times)

@@ -245,6 +245,13 @@ def _from_pandas(table: Any) -> Any:
                 f"the geometry is in {points.crs.name}; convert it to degrees first: "
                 "data.to_crs('EPSG:4326')"
             )
+        kinds = sorted(set(points.geom_type.dropna()) - {"Point"})
+        if kinds:
+            raise InputError(
+                f"geometries must be points; here some are {kinds[0]}s, which are no position of "
+                "anybody. What Trajectories.to_geopandas gave are boxes; keep such data with "
+                "Trajectories.save, and read it again with Trajectories.load"
+            )
         rest = table.drop(columns=geometry)
         table = rest.assign(lon=points.x.to_numpy(), lat=points.y.to_numpy())
     levels = [name for name in table.index.names if name is not None and name not in columns]

@@ -89,6 +89,7 @@ def write(data: Trajectories, path: str | os.PathLike[str], *, overwrite: bool =
     True
     """
     kind, final = kind_of(path), Path(path)
+    data = Trajectories.of(data)
     if data.frame.crs is None:
         raise ArgumentError(
             "cannot write positions in degrees: the grid of this data has no projection (crs is "

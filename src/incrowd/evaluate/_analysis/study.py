@@ -220,7 +220,7 @@ def study(
     (['first day', 'all 14 days'], [40, 40, 40, 40])
     """
     wanted = check(k, spans, shares, only)
-    if int(data.crowd.sum()) != len(data):
+    if int(Trajectories.of(data).crowd.sum()) != len(data):
         raise ArgumentError("features are those of people; this dataset has crowds")
     if bool(np.any(data.lengths() == 0)):
         data = data[data.lengths() > 0]

@@ -282,12 +282,12 @@ def accuracy(pair: BeforeAfter, *, threads: int | None = None) -> Accuracy:
     Examples
     --------
     >>> import incrowd
-    >>> from incrowd.evaluate._comparison import of_release
     >>> city = incrowd.synthesize("city", users=20, seed=7)
-    >>> found = incrowd.accuracy(of_release(city, incrowd.glove(city, k=2)))
+    >>> found = incrowd.accuracy(incrowd.of_release(city, incrowd.glove(city, k=2)))
     >>> found.people_dropped, found.samples_deleted, found.rows_created
     (0, 0, 0)
     """
+    pair = BeforeAfter.of(pair)
     before, after = pair.before, pair.after
     workers = cores(threads)
     if not before.samples:

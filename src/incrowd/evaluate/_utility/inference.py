@@ -273,6 +273,7 @@ def inference(
     >>> found.at(100).home.number <= found.at(1000).home.number
     True
     """
+    pair = BeforeAfter.of(pair)
     before, after, known = pair.before, pair.after, pair.known
     became = pair.became
     assert became is not None  # noqa: S101  `known` has refused

@@ -9,16 +9,20 @@ needs no such knowledge::
 `Utility.words` says what it means, a sentence for each figure.
 """
 
+import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from incrowd._arguments import is_number
 from incrowd._format import percent
 from incrowd._numba import Floats, Ints
 from incrowd._parallel import cores
 from incrowd._progress import Progress, Stages
 from incrowd._summary import Summarised, Summary
-from incrowd.errors import ArgumentError, InputError
+from incrowd.data._extent import beyond
+from incrowd.data._trajectories import Trajectories
+from incrowd.errors import ArgumentError, DataWarning, InputError
 from incrowd.evaluate._comparison import BeforeAfter
 from incrowd.evaluate._utility.aggregate import AggregateUtility, compare, counts_of, grid_of
 from incrowd.evaluate._utility.distributions import Errors, Ratios, errors_of, ratios_of
@@ -50,6 +54,8 @@ __all__ = [
 
 
 STEPS = 6
+SIDE = 5.0
+"""The side of a square in km, unless it is given."""
 KM = 1
 """Within so many kilometres a place counts as found in the chart."""
 
@@ -217,6 +223,11 @@ def utility(
     ArgumentError
         If the two do not lie on one grid, or an option makes no sense.
 
+    Warns
+    -----
+    DataWarning
+        If a square is wider than the data itself.
+
     References
     ----------
     - Gramaglia et al., 2021: "GLOVE: towards privacy-preserving publishing of record-level-truthful
@@ -226,14 +237,15 @@ def utility(
     Examples
     --------
     >>> import incrowd
-    >>> from incrowd.evaluate._comparison import of_release
     >>> city = incrowd.synthesize("city", users=60, seed=7)
-    >>> found = incrowd.utility(of_release(city, incrowd.glove(city, k=2)), tz="Africa/Abidjan")
+    >>> pair = incrowd.of_release(city, incrowd.glove(city, k=2))
+    >>> found = incrowd.utility(pair, tz="Africa/Abidjan")
     >>> found.persons.people, found.persons.home.both
     (60, 60)
     >>> 0 < found.together.flows.moved < 1
     True
     """
+    pair = BeforeAfter.of(pair)
     before, after = pair.before, pair.after
     if isinstance(least, bool) or not hasattr(least, "__index__") or least < 1:
         raise ArgumentError(f"least is {least!r}; it is a whole number of people from 1 on")
@@ -243,6 +255,7 @@ def utility(
         raise InputError("there is nothing to compare: nothing is published")
     if before.frame != after.frame:
         raise ArgumentError("the data before and after must lie on one grid, with one clock")
+    _tell_of_wide(grid, before)
     number, fewest = cores(threads), max(int(least), int(after.crowd.min()))
     stages = Stages(progress, STEPS, parts=1)
     stages.advance(0)
@@ -261,6 +274,16 @@ def utility(
         stages.advance()
     together = compare(counted[0], counted[1], before.frame, squares, chart, fewest)
     return Utility(tz, fewest, persons, together)
+
+
+def _tell_of_wide(grid: float, data: Trajectories) -> None:
+    """Warn of squares that are wider than the data, if they were asked for."""
+    if not is_number(grid) or grid == SIDE:
+        return
+    number, so = grid * 1000 / data.frame.cell, "it is in km, and at most four squares are left"
+    vain = beyond(f"grid={grid:g} (km)", number, data, space=True, so=so)
+    if vain:
+        warnings.warn(vain, DataWarning, stacklevel=3)
 
 
 def _persons(

@@ -112,16 +112,12 @@ def verify(
 
     Examples
     --------
-    >>> import tempfile, numpy as np
+    >>> import tempfile
     >>> import incrowd
-    >>> from incrowd.data._frame import Frame, laea
-    >>> from incrowd.data._release import write_release
-    >>> box = [np.array([side], np.int32) for side in (0, 2, 0, 3, 10, 15)]
-    >>> pair = incrowd.Trajectories(tuple(box), np.array([0, 1]), Frame(laea(7.5, -5.5)),
-    ...                             crowd=np.array([2], np.int32))
+    >>> city = incrowd.synthesize("city", users=40, seed=7)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = write_release(f"{folder}/release", pair, method="by hand", settings={"k": 2},
-    ...                       losses={})
+    ...     hidden = incrowd.glove(city, k=2)
+    ...     _ = incrowd.publish(hidden, f"{folder}/release", original=city, draws=50)
     ...     found = incrowd.verify(f"{folder}/release")
     >>> found.ok, found.scope
     (True, 'the files alone')

@@ -7,13 +7,16 @@ people whom it concerns.
 """
 
 import math
+import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from incrowd._arguments import is_number, is_whole, whole
+from incrowd._format import duration, length
+from incrowd.data._extent import beyond
 from incrowd.data._frame import Frame
-from incrowd.errors import ArgumentError
+from incrowd.errors import ArgumentError, DataWarning
 
 if TYPE_CHECKING:
     from incrowd.data._trajectories import Trajectories
@@ -21,10 +24,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Stretch",
+    "stretch_for",
 ]
 
 
 Box = tuple[int, int, int, int, int, int]
+METRES, MINUTES = 20_000, 480
+"""The papers' thresholds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +40,11 @@ class Stretch:
     Parameters
     ----------
     max_space, max_time
-        The thresholds of equations (2) and (3), in cells and in slots: a sample that is stretched
-        further counts as lost. By default 20 km and 8 hours on the usual grid, as in the papers;
-        :meth:`of_metres` makes them of metres and minutes on any grid.
+        The thresholds of equations (2) and (3), in units of the grid, cells and slots: a sample
+        that is stretched further counts as lost. 200 and 480 are the papers' 20 km and 8 hours on
+        cells of 100 m and slots of a minute, and on no other grid: on slots of 10 minutes, 480
+        are 80 hours. :meth:`of_metres` makes them of metres and minutes on any grid, and so does
+        every function to which no stretch is given.
     space_weight, time_weight
         The weights of equation (1), whole numbers; only their ratio matters.
 
@@ -80,12 +88,27 @@ class Stretch:
         object.__setattr__(self, "time_weight", int(self.time_weight))
 
     @classmethod
-    def of(cls, stretch: "Stretch | None") -> "Stretch":
-        """Return the stretch that was given, or the papers' if it is None."""
+    def of(cls, stretch: "Stretch | None", frame: "Frame | None" = None) -> "Stretch":
+        """Return the stretch that was given, or the papers' on a grid if it is None.
+
+        On a grid whose cells are wider than 20 km, or slots longer than 8 hours, the threshold is
+        one cell or slot.
+
+        Examples
+        --------
+        >>> from incrowd import Frame, Stretch
+        >>> Stretch.of(None, Frame(cell=10, slot=600))
+        Stretch(max_space=2000, max_time=48, space_weight=1, time_weight=1)
+        """
         if stretch is None:
-            return cls()
+            grid = Frame() if frame is None else frame
+            metres, minutes = max(METRES, grid.cell), max(MINUTES, grid.slot / 60)
+            return cls.of_metres(metres, minutes, frame=grid)
         if not isinstance(stretch, cls):
-            raise ArgumentError(f"stretch must be a Stretch, as Stretch(200, 480), not {stretch!r}")
+            raise ArgumentError(
+                "stretch must be a Stretch, as Stretch.of_metres(20_000, 480, frame=data.frame), "
+                f"not {stretch!r}"
+            )
         return stretch
 
     @classmethod
@@ -171,20 +194,57 @@ class Stretch:
 
         return pair_cost(data, i, j, self)
 
-    def scale(self, *, near: bool = True, stop: bool = True, small: int = 0) -> "Scale":
-        """Return the same for the kernels; `small` is the crowd whose distances fit in 32 bits."""
+    def scale(
+        self, *, near: bool = True, stop: bool = True, small: int = 0, unit: int = 1
+    ) -> "Scale":
+        """Return the same for the kernels; `small` is the crowd whose distances fit in 32 bits.
+
+        Costs are whole numbers of `unit`, which must divide what a cell and a slot cost.
+        """
         from incrowd.measure._stretch.effort import Scale
 
-        whole = (self.space_weight + self.time_weight) * self.max_space * self.max_time
+        whole = (self.space_weight + self.time_weight) * self.max_space * self.max_time // unit
         return Scale(
             self.max_space,
             self.max_time,
             self.space_weight,
             self.time_weight,
-            self.space_weight * self.max_time,
-            self.time_weight * self.max_space,
+            self.space_weight * self.max_time // unit,
+            self.time_weight * self.max_space // unit,
             whole,
             near,
             stop,
             min(small, (2**31 - 1) // whole),
         )
+
+
+def stretch_for(
+    data: "Trajectories", stretch: "Stretch | None", *, stacklevel: int = 3
+) -> "Stretch":
+    """Return the stretch that was given, or the papers' on the grid of the data.
+
+    Warns where one was given, and is not the papers', whose threshold nothing in the data reaches.
+
+    Examples
+    --------
+    >>> from incrowd import Frame, Stretch, Trajectories
+    >>> boxes = {"user": [1, 2], "x0": [0, 9], "y0": [0, 0], "t0": [0, 9]}
+    >>> stretch_for(Trajectories.from_boxes(boxes, Frame(slot=600)), None)
+    Stretch(max_space=200, max_time=48, space_weight=1, time_weight=1)
+    """
+    usual, found = Stretch.of(None, data.frame), Stretch.of(stretch, data.frame)
+    cell, minutes = data.frame.cell, data.frame.slot / 60
+    asked = (
+        ("max_space", length(found.max_space * cell), found.space_weight, True),
+        ("max_time", duration(found.max_time * minutes), found.time_weight, False),
+    )
+    for name, size, weight, space in asked:
+        number = getattr(found, name)
+        if not weight or number == getattr(usual, name):
+            continue
+        said = f"{name}={number} of the stretch ({size})"
+        so = "no sample can be stretched so far; Stretch.of_metres takes metres and minutes"
+        vain = beyond(said, number, data, space=space, so=so, together=space)
+        if vain:
+            warnings.warn(vain, DataWarning, stacklevel=stacklevel)
+    return found

@@ -16,6 +16,7 @@
     pair_cost            equation (10) of two trajectories of a dataset, without an index
 """
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -317,7 +318,14 @@ def _pair_cost_parts(
 def scale_for(data: "Trajectories", stretch: "Stretch", *, bounds: bool) -> Scale:
     """Make sure that costs can be computed exactly, and choose the numbers to compute them in."""
     people, longest = int(data.crowd.sum()), int(data.lengths().max())
-    whole = (stretch.space_weight + stretch.time_weight) * stretch.max_space * stretch.max_time
+    whole, unit = (stretch.space_weight + stretch.time_weight) * stretch.max_space, 1
+    whole *= stretch.max_time
+    if whole * people * 2 * longest >= 1 << 53:
+        # On fine grids a cell and a slot cost large numbers; divided by what these share, they fit.
+        unit = math.gcd(
+            stretch.space_weight * stretch.max_time, stretch.time_weight * stretch.max_space
+        )
+        whole //= unit
     if whole * people * 2 * longest >= 1 << 53 or stretch.max_space * (people + 1) >= 1 << 31:
         raise ArgumentError(
             f"thresholds of {stretch.max_space:,} cells and {stretch.max_time:,} slots, weights of "
@@ -329,7 +337,8 @@ def scale_for(data: "Trajectories", stretch: "Stretch", *, bounds: bool) -> Scal
         int(end.max()) - int(start.min())
         for start, end in zip(data.columns[::2], data.columns[1::2], strict=True)
     ]
-    return stretch.scale(near=bounds, stop=bounds, small=(2**31 - 1) // (4 * max(spans)))
+    small = (2**31 - 1) // (4 * max(spans))
+    return stretch.scale(near=bounds, stop=bounds, small=small, unit=unit)
 
 
 def boxes_of(

@@ -354,7 +354,8 @@ def glove(
         Of optimal merging: the share of samples that may be deleted. The price is the lowest that
         keeps to it; refused if thresholds ask for more.
     stretch
-        How a stretch is measured: thresholds and weights.
+        How a stretch is measured: thresholds and weights. 20 km and 8 hours, as in the papers, on
+        any grid unless given.
     threads, block, bounds
         How it is computed; none of it changes the result.
     memory
@@ -373,7 +374,8 @@ def glove(
     Warns
     -----
     DataWarning
-        If a threshold is wider or longer than the data itself: it would suppress nothing.
+        If a threshold is wider or longer than the data itself: it would suppress nothing. Or if
+        one of the `stretch` is.
 
     References
     ----------
@@ -397,7 +399,7 @@ def glove(
     from incrowd._parallel import cores
     from incrowd.data._trajectories import Trajectories
     from incrowd.measure._stretch.batch_bounds import CHUNK
-    from incrowd.measure._stretch.definition import Stretch
+    from incrowd.measure._stretch.definition import stretch_for
     from incrowd.measure._stretch.index import scale_for
     from incrowd.protect._glove.checkpoint import Journal
     from incrowd.protect._glove.engine import Run
@@ -420,7 +422,7 @@ def glove(
         rounds=refine_rounds,
     )
     rules = rules_for(data, k, variant, asked, max_space, max_time)
-    stretch = Stretch.of(stretch)
+    stretch = stretch_for(data, stretch)
     settings = {
         "k": rules.k,
         "variant": variant,

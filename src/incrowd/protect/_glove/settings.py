@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._arguments import is_number, is_whole, whole
 from incrowd._format import duration, length
+from incrowd.data._extent import beyond
 from incrowd.errors import ArgumentError
 from incrowd.protect._generalisation import checked
 
@@ -171,17 +172,10 @@ def _size(name: str, number: int, frame: "Frame") -> str:
 
 def in_vain(name: str, number: Any, data: "Trajectories") -> str:
     """Return what to tell of a threshold that no box of these data could exceed; mostly nothing."""
-    if not data.samples or not is_whole(number):
+    if not is_whole(number):
         return ""
-    space = name in ("max_space", "max_metres")
-    axes = ((data.x0, data.x1), (data.y0, data.y1)) if space else ((data.t0, data.t1),)
-    most = max(int(high.max()) - int(low.min()) for low, high in axes)
-    if number <= most:
-        return ""
-    return (
-        f"{in_words(name, number, data.frame)} is {'wider' if space else 'longer'} than the data "
-        f"({_size(name, most, data.frame)}): it would suppress nothing"
-    )
+    said, space = in_words(name, number, data.frame), name in ("max_space", "max_metres")
+    return beyond(said, number, data, space=space, so="it would suppress nothing")
 
 
 def rules_for(
