@@ -101,13 +101,26 @@ class TestUtility:
     def test_shows_what_is_still_right(self, pair):
         found = incrowd.utility(pair)
         rows = {row["what"]: row["share"] for row in shown(found.plot())}
-        assert rows["home within 1 km"] == found.persons.home.within[1]
-        assert rows["trips in the right square of 5 km"] == 1 - found.together.flows.moved
-        assert len(rows) == 6
+        assert rows["home within 1 km"] == found.persons.home.found_within(1)
+        trips = found.together.flows
+        assert rows["trips that are left"] == min(1, trips.after / trips.before)
+        assert rows["trips left, in the right square of 5 km"] == 1 - trips.moved
+        assert len(rows) == 7
 
     def test_without_knowing_who_became_whom(self, pair):
         unknown = incrowd.BeforeAfter(pair.before, pair.after, None)
-        assert len(shown(incrowd.utility(unknown).plot())) == 3
+        chart = incrowd.utility(unknown).plot()
+        assert {row["of"] for row in shown(chart)} == {"everybody together"}
+        assert chart.to_dict()["encoding"]["color"]["scale"]["domain"] == ["everybody together"]
+        assert len(shown(chart)) == 4
+
+    def test_who_is_lost_is_not_found(self, city):
+        lossy = incrowd.of_release(city, incrowd.glove(city, 2, max_metres=300, max_minutes=60))
+        found = incrowd.utility(lossy)
+        assert 0 < found.persons.people < len(city)
+        for row in shown(found.plot()):
+            if row["of"] != "everybody together":
+                assert row["share"] <= found.persons.people / len(city)
 
 
 class TestTradeOff:

@@ -312,11 +312,11 @@ def _without(places: dict[str, "Errors"]) -> list[str]:
     """Say who has no home or no work, because nothing was recorded in these hours."""
     lines = []
     for name, errors in places.items():
-        most = max(errors.before, errors.after)
+        most = max(errors.original, errors.after)
         if errors.both < most:
             lines += wrapped(
                 "",
-                f"{name}: {errors.before:,} people have one in the original, {errors.after:,} in "
+                f"{name}: {errors.original:,} people have one in the original, {errors.after:,} in "
                 f"the release, {errors.both:,} in both.",
             )
     return lines

@@ -152,8 +152,7 @@ def _within_1_km(numbers: Numbers, place: Literal["home", "work"]) -> float | No
     if persons is None:
         return None
     found = persons.home if place == "home" else persons.work
-    near = found.within.get(1)
-    return near * found.both / found.before if near is not None and found.before else near
+    return found.found_within(1)
 
 
 def _in_place(numbers: Numbers, what: Literal["flows", "population"]) -> float | None:

@@ -130,8 +130,8 @@ def _places(persons: Persons) -> Chart | None:
     rows: list[dict[str, Any]] = [
         {"what": text, "km": f"{float(km):g}", "share": share}
         for text, errors in places.items()
-        for km, share in errors.within.items()
-        if share is not None
+        for km in errors.within
+        if (share := errors.found_within(km)) is not None
     ]
     if not rows:
         return None
@@ -162,7 +162,8 @@ def _places(persons: Persons) -> Chart | None:
     )
     return one(
         "places", "left", "Are homes and workplaces still found?",
-        f"Found within 1 km of the true place: {near} of people.", finish(line),
+        f"Found within 1 km of the true place: {near} of all people who have one in the original.",
+        finish(line),
         ("error, at most", *present), table,
     )  # fmt: skip
 
