@@ -116,6 +116,9 @@ class Reading:
         How many there were then.
     unknown_cells
         Cells that rows name and the table of cells does not, with the number of rows, most first.
+    local
+        The time zone in which people live, as far as it is known: the `tz` that was given, or that
+        of the land of synthetic people. None if nobody said it.
     """
 
     files: tuple[str, ...]
@@ -135,6 +138,7 @@ class Reading:
     people: int = 0
     samples: int = 0
     unknown_cells: dict[str, int] = field(default_factory=dict)
+    local: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as values for JSON."""

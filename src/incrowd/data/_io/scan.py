@@ -406,6 +406,7 @@ class Reader:
             zone=self._options.tz or "UTC",
             spilled=self._staging.spilled,
             unknown_cells=dict(checker.unknown_cells.most_common()),
+            local=self._options.tz,
         )
 
 

@@ -42,6 +42,7 @@ from incrowd._progress import Progress, Stages
 from incrowd._summary import Summarised, Summary
 from incrowd.data._select import find_zone
 from incrowd.data._trajectories import Trajectories
+from incrowd.data._zone import zone_or_utc
 from incrowd.errors import ArgumentError, InputError
 from incrowd.evaluate._comparison import BeforeAfter
 from incrowd.evaluate._utility._kernels import UNSEEN, finest_boxes, latest_ends
@@ -213,7 +214,7 @@ class Inference(Summarised):
 def inference(
     pair: BeforeAfter,
     *,
-    tz: str = "UTC",
+    tz: str | None = None,
     metres: Sequence[float] = (100, 1000),
     threads: int | None = None,
     progress: Progress | None = None,
@@ -235,7 +236,9 @@ def inference(
     pair
         The data before and after, and who became whom.
     tz
-        The zone in which it is night, like Africa/Abidjan.
+        The zone in which it is night, like Africa/Abidjan. Unless given, the zone that the original
+        was read with (for synthetic data, that of its land); if it was read with none, UTC is
+        assumed, with a warning.
     metres
         The lengths up to which a box is small; at least one cell.
     threads
@@ -274,6 +277,7 @@ def inference(
         raise ArgumentError("the data before and after must lie on one grid, with one clock")
     if bool(np.any(before.crowd != 1)):
         raise ArgumentError("the original must have one person a trajectory; this one has crowds")
+    tz = zone_or_utc(tz, before)
     workers, stages = cores(threads), Stages(progress, STEPS, parts=1)
     stages.advance(0)
     profiles = mobility_profiles(centres_of(before, tz, workers), workers)

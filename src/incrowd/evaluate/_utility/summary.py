@@ -19,6 +19,7 @@ from incrowd._numba import Floats, Ints
 from incrowd._parallel import cores
 from incrowd._progress import Progress, Stages
 from incrowd._summary import Summarised, Summary
+from incrowd.data._zone import zone_or_utc
 from incrowd.errors import ArgumentError, InputError
 from incrowd.evaluate._comparison import BeforeAfter
 from incrowd.evaluate._utility.aggregate import AggregateUtility, compare, counts_of, grid_of
@@ -205,7 +206,7 @@ class Utility(Summarised):
 def utility(
     pair: BeforeAfter,
     *,
-    tz: str = "UTC",
+    tz: str | None = None,
     grid: float = 5.0,
     least: int = 10,
     threads: int | None = None,
@@ -224,7 +225,9 @@ def utility(
     pair
         The data before and after, and who became whom where that is known.
     tz
-        The zone in which it is night, like Africa/Abidjan.
+        The zone in which it is night, like Africa/Abidjan. Unless given, the zone that the original
+        was read with (for synthetic data, that of its land); if it was read with none, UTC is
+        assumed, with a warning.
     grid
         The side of a square in km, for trips, people by hour and samples by place; rounded to
         whole cells of the data.
@@ -269,6 +272,7 @@ def utility(
         raise InputError("there is nothing to compare: nothing is published")
     if before.frame != after.frame:
         raise ArgumentError("the data before and after must lie on one grid, with one clock")
+    tz = zone_or_utc(tz, before)
     number, fewest = cores(threads), max(int(least), int(after.crowd.min()))
     stages = Stages(progress, STEPS, parts=1)
     stages.advance(0)
