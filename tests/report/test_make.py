@@ -425,7 +425,7 @@ class TestZone:
         )  # fmt: skip
         with pytest.warns(
             DataWarning, match="the time zone in which people live is not known"
-        ) as w:
+        ) as told:
             made = make(copy, original=nowhere, targets=5)
         assert told[0].filename == __file__
         assert (made.numbers.given.tz, made.numbers.given.zone_known) == ("UTC", False)

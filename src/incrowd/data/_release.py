@@ -32,6 +32,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from incrowd._atomic import replacing
+from incrowd._outside import outside
 from incrowd.data._columns import samples_of
 from incrowd.data._fact_sheet import fact_sheet
 from incrowd.data._manifest import FACTS, MANIFEST, MOMENT, SCHEMA, Manifest, seal
@@ -218,7 +219,7 @@ def _check(trajectories: "Trajectories") -> None:
 
 
 def _warn(text: str) -> None:
-    warnings.warn(text, PrivacyWarning, stacklevel=3)
+    warnings.warn(text, PrivacyWarning, stacklevel=outside())
 
 
 def _names(number: int, seed: int | None) -> npt.NDArray[np.uint64]:

@@ -7,6 +7,7 @@ Nights, days and working hours are those of a wall clock. Whoever measures them 
 import warnings
 from typing import Any
 
+from incrowd._outside import outside
 from incrowd.data._select import find_zone
 from incrowd.errors import DataWarning
 
@@ -36,14 +37,14 @@ def known_zone(tz: str | None, data: Any = None) -> str | None:
     return zone
 
 
-def zone_or_utc(tz: str | None, data: Any = None, *, where: str = "", stacklevel: int = 2) -> str:
-    """Return the same, or UTC with a warning; `stacklevel` is that of the caller's warning."""
+def zone_or_utc(tz: str | None, data: Any = None, *, where: str = "") -> str:
+    """Return the same, or UTC with a warning: `where` things may be wrong, if not everywhere."""
     zone = known_zone(tz, data)
     if zone is None:
         warnings.warn(
             "the time zone in which people live is not known; UTC is assumed, so that days, nights "
             f"and working hours may be wrong{where} (give tz, or --local-tz)",
             DataWarning,
-            stacklevel=stacklevel + 1,
+            stacklevel=outside(),
         )
     return zone or "UTC"

@@ -21,6 +21,7 @@ import numpy as np
 from incrowd._arguments import is_whole
 from incrowd._format import percent
 from incrowd._numba import Floats, Ints
+from incrowd._outside import outside
 from incrowd._parallel import cores, on_threads
 from incrowd._summary import Summarised, Summary
 from incrowd.attack._risk import which_of
@@ -346,14 +347,14 @@ def _warn_of_range(models: Sequence[Model], table: Floats) -> None:
     lowest = np.min([model.lowest for model in models], 0)
     highest = np.max([model.highest for model in models], 0)
     margin = FAR * (highest - lowest)
-    outside = (table < lowest - margin) | (table > highest + margin)
-    share = float(outside.any(1).mean())
+    beyond = (table < lowest - margin) | (table > highest + margin)
+    share = float(beyond.any(1).mean())
     if share >= MANY:
-        worst = list(FEATURES)[int(outside.mean(0).argmax())]
+        worst = list(FEATURES)[int(beyond.mean(0).argmax())]
         warnings.warn(
             f"{percent(share, 0)} of people have a feature (mostly {worst}) outside the range that "
             "the model was learned from; predictions for them are unreliable. Attack the data "
             "itself, or learn from similar data",
             DataWarning,
-            stacklevel=3,
+            stacklevel=outside(),
         )

@@ -231,7 +231,7 @@ def _zone(tz: str | None, known: OriginalReading | None, original: Any) -> str |
         tz = known.options.get("tz")
     zone = known_zone(tz, original)
     if zone is None and original is not None:
-        zone_or_utc(None, where=" on the page", stacklevel=3)
+        zone_or_utc(None, where=" on the page")
     return zone
 
 
