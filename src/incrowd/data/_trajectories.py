@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from incrowd._format import people as _people
+from incrowd._format import several
 from incrowd._summary import Summarised, Summary
 from incrowd.data._columns import (
     COLUMNS,
@@ -344,8 +346,9 @@ class Trajectories(Summarised):
         slot = self.frame.slot
         length = f"{slot // 60} min" if slot % 60 == 0 else f"{slot} s"
         return (
-            f"Trajectories({int(self.crowd.sum()):,} people{crowds}, {self.samples:,} samples, "
-            f"cells of {self.frame.cell:g} m, slots of {length}, {where})"
+            f"Trajectories({_people(int(self.crowd.sum()))}{crowds}, "
+            f"{several(self.samples, 'sample')}, cells of {self.frame.cell:g} m, "
+            f"slots of {length}, {where})"
         )
 
     def _summary(self) -> Summary:
@@ -362,7 +365,7 @@ class Trajectories(Summarised):
             facts |= {"area": f"{wide:,.1f} by {high:,.1f} km"}
         facts |= {"grid": f"cells of {frame.cell:g} m, slots of {frame.slot:,} s"}
         facts |= {"projection": frame.crs or "none"}
-        return Summary(f"Trajectories of {people:,} people", facts)
+        return Summary(f"Trajectories of {_people(people)}", facts)
 
     def to_arrow(self) -> "pa.Table":
         """Return an Arrow table: a row per person, a list per column; without copying."""

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from incrowd._format import people as _people
+from incrowd._format import several
 from incrowd._summary import Summarised, Summary
 from incrowd.data._columns import (
     as_polars,
@@ -258,8 +260,9 @@ class Visits(Summarised):
         raise AttributeError(f"Visits are immutable: cannot set {name!r}")
 
     def __repr__(self) -> str:
-        places = len(np.unique(self.place))
-        return f"Visits({len(self):,} people, {len(self.place):,} visits, {places:,} places)"
+        visits = several(len(self.place), "visit")
+        places = several(len(np.unique(self.place)), "place")
+        return f"Visits({_people(len(self))}, {visits}, {places})"
 
     def _summary(self) -> Summary:
         facts = {
@@ -267,7 +270,7 @@ class Visits(Summarised):
             "places": f"{len(np.unique(self.place)):,}",
             "names of places": "of the input" if self.places is not None else "none (codes)",
         }
-        return Summary(f"Visits of {len(self):,} people", facts)
+        return Summary(f"Visits of {_people(len(self))}", facts)
 
 
 def visits(data: Trajectories) -> Visits:

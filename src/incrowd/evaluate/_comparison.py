@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._format import people as _people
 from incrowd._numba import Ints
 from incrowd._summary import Summarised, Summary
 from incrowd.data._frame import Frame
@@ -80,7 +81,7 @@ class BeforeAfter(Summarised):
 
     def _summary(self) -> Summary:
         facts = {"before": repr(self.before), "after": repr(self.after)}
-        known = "not known" if self.became is None else f"known of {len(self.known):,} people"
+        known = "not known" if self.became is None else f"known of {_people(len(self.known))}"
         return Summary("A dataset before and after", facts | {"who became whom": known})
 
 

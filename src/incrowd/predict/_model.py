@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd._arguments import is_whole
+from incrowd._format import people as _people
 from incrowd._format import percent
 from incrowd._numba import Floats, Ints
 from incrowd._outside import outside
@@ -160,7 +161,7 @@ class Model(Summarised):
     def _summary(self) -> Summary:
         facts = {
             "learned by": self.learner,
-            "learned from": f"{self.people:,} people, {self.grid}",
+            "learned from": f"{_people(self.people)}, {self.grid}",
             "tells": self.task,
         }
         if self.settings:

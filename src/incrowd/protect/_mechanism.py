@@ -28,6 +28,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
+from incrowd._format import people as _people
 from incrowd._summary import Summarised, Summary
 
 if TYPE_CHECKING:
@@ -283,7 +284,7 @@ def summary_of(result: ProtectionResult) -> Summary:
         ),
     }
     crowd = f", in crowds of {int(made.crowd.min()):,} or more" if len(made) < people else ""
-    return Summary(f"{result.method}: {people:,} people{crowd}", facts)
+    return Summary(f"{result.method}: {_people(people)}{crowd}", facts)
 
 
 class Mechanism(ABC):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd._format import duration, length, percent, rounded_percent
+from incrowd._format import people as _people
 from incrowd._progress import Progress, Stages
 from incrowd._summary import Summarised, Summary
 from incrowd.errors import ArgumentError
@@ -143,7 +144,7 @@ class Anonymizability(Summarised):
 
     def _summary(self) -> Summary:
         return Summary(
-            f"Anonymizability of {self.people:,} people, k = {self.k}", notes=self.words()
+            f"Anonymizability of {_people(self.people)}, k = {self.k}", notes=self.words()
         )
 
 
@@ -305,8 +306,8 @@ def words(found: "Anonymizability") -> tuple[str, ...]:
     said = [_standing(found)]
     if found.people < FEWEST:
         said.append(
-            f"With {found.people} people there is hardly a crowd to hide in, and what follows says "
-            "little."
+            f"With {_people(found.people)} there is hardly a crowd to hide in, and what follows "
+            "says little."
         )
     if found.causes.already_hidden < 1:
         said += [_cost(found), *_curve(found), *_levels(found), _what(found), _how(found)]

@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._format import count_of, length, rounded_percent
+from incrowd._format import count_of, length, people, rounded_percent
 from incrowd._numba import Ints
 from incrowd._parallel import cores, on_threads
 from incrowd._progress import Progress, Stages
@@ -102,8 +102,8 @@ class Share:
         return self.number / self.of if self.of else None
 
 
-@dataclass(frozen=True, slots=True)
-class Disclosure:
+@dataclass(frozen=True, slots=True, repr=False)
+class Disclosure(Summarised):
     """What is told to within a length.
 
     Attributes
@@ -135,6 +135,11 @@ class Disclosure:
     def within(self) -> str:
         """The length in words: that of a cell, where cells are wider."""
         return length(max(self.metres, self.side))
+
+    def _summary(self) -> Summary:
+        shares = {said: getattr(self, name) for name, said in SHOWN.items()}
+        facts = {said: count_of(of.number, of.of) if of.of else "-" for said, of in shares.items()}
+        return Summary(f"Shown to within {self.within}", facts)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -207,7 +212,7 @@ class Inference(Summarised):
     def _summary(self) -> Summary:
         head, rows = self.table()
         notes = [f"Hours are of {self.tz}.", *words_beside(self)]
-        title = f"Inference: what crowds tell of {self.people:,} people"
+        title = f"Inference: what crowds tell of {people(self.people)}"
         return Summary(title, head=head, rows=rows, notes=notes)
 
 

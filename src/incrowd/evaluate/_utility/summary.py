@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from incrowd._charts import BLUE, GREEN
-from incrowd._format import count_of, percent
+from incrowd._format import count_of, people, percent
 from incrowd._numba import Floats, Ints
 from incrowd._parallel import cores
 from incrowd._progress import Progress, Stages
@@ -59,8 +59,8 @@ COLOURS = {EACH: BLUE, TOGETHER: GREEN}
 """Of what shares are, in the chart."""
 
 
-@dataclass(frozen=True, slots=True)
-class Persons:
+@dataclass(frozen=True, slots=True, repr=False)
+class Persons(Summarised):
     """Each person in the release beside herself in the original.
 
     All shares and quantiles are of people who are published, as in the papers; how many of the
@@ -89,6 +89,30 @@ class Persons:
     travelled: Ratios
     gyration: Ratios
     hull: Ratios
+
+    def _summary(self) -> Summary:
+        everybody = self.people + self.dropped
+        facts = {"people in the release": count_of(self.people, everybody) if everybody else "none"}
+        for name, of in (("travel distance", self.travelled), ("radius of gyration", self.gyration),
+                         ("area of the hull", self.hull)):  # fmt: skip
+            facts[name] = f"within a factor of two for {percent(of.twofold)} of {people(of.moving)}"
+        places = {"centre of mass": self.centre_of_mass, "home": self.home, "work": self.work}
+        return Summary(
+            f"Each of {people(self.people)} in the release beside the original",
+            facts,
+            head=("place", "have one", "in the release", "found within 1 km", "median error, km"),
+            rows=[
+                (
+                    name,
+                    f"{of.original:,}",
+                    f"{of.after:,}",
+                    percent(of.found_within(KM)),
+                    "-" if (half := of.quantiles.get(0.5)) is None else f"{half:.2f}",
+                )
+                for name, of in places.items()
+            ],
+            notes=["Found: of all who have one in the original. Errors are of those in both."],
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
