@@ -63,6 +63,25 @@ class TestKGap:
     def test_is_drawn(self, city):
         assert "k-gap" in svg(incrowd.plot_k_gap(incrowd.k_gap(city, 2)))
 
+    def test_many_k_look_different(self, city):
+        gaps = incrowd.k_gap(city, [2, 3, 4, 5, 6, 7, 8, 9])
+        encoding = incrowd.plot_k_gap(gaps).to_dict()["encoding"]
+        looks = zip(
+            encoding["color"]["scale"]["range"],
+            map(str, encoding["strokeDash"]["scale"]["range"]),
+            strict=True,
+        )
+        assert len(set(looks)) == 8
+        assert len(set(encoding["color"]["scale"]["range"][:7])) == 7
+
+    def test_takes_pandas(self, city):
+        gaps = incrowd.k_gap(city, [2, 4])
+        assert shown(incrowd.plot_k_gap(gaps.to_pandas())) == shown(incrowd.plot_k_gap(gaps))
+
+    def test_is_called_no_price(self, city):
+        title = incrowd.plot_k_gap(incrowd.k_gap(city, 2)).to_dict()["title"]
+        assert title == "How far people are from those who are most like them"
+
     def test_other_things_are_refused(self):
         with pytest.raises(ColumnError, match="no column 'k_gap'; found: x"):
             incrowd.plot_k_gap(pl.DataFrame({"x": [1]}))
@@ -78,6 +97,11 @@ class TestUniqueness:
         rows = shown(chart)
         assert [row["share"] for row in rows[:3]] == found.share
         assert "known points" in svg(chart)
+        assert "slots of 1 min" in svg(chart)
+
+    def test_of_nobody_is_refused(self, city):
+        with pytest.raises(InputError, match="nobody has so many points"):
+            incrowd.uniqueness(city, 100_000).plot()
 
 
 class TestAccuracy:
@@ -133,6 +157,26 @@ class TestTradeOff:
         assert shares["2", "samples kept"] == 1
         assert shares["5", "samples kept"] == 1 - found[5].deleted
         assert shares["5", "people published"] == found[5].people_published / 24
+
+    def test_joins_numbers_in_order_alone(self, pair):
+        one = incrowd.accuracy(pair)
+        marks = {
+            name: [layer["mark"]["type"] for layer in incrowd.plot_trade_off(of).to_dict()["layer"]]
+            for name, of in {
+                "k": {2: one, 5: one},
+                "down": {500.0: one, 100.0: one},
+                "unordered": {2: one, 10: one, 5: one},
+                "mechanisms": {"Glove": one, "GeoI": one},
+            }.items()
+        }
+        assert marks["k"] == marks["down"] == ["line", "point"]
+        assert marks["unordered"] == marks["mechanisms"] == ["point"]
+
+    def test_all_marks_and_names_are_seen(self, pair):
+        chart = incrowd.plot_trade_off({2: incrowd.accuracy(pair)})
+        for layer in chart.to_dict()["layer"]:
+            assert layer["encoding"]["xOffset"]["field"] == "what"
+        assert "samples in boxes up to 2 km and 2 h</text>" in svg(chart)
 
     @pytest.mark.parametrize("wrong", [{}, {2: 0.5}, [1]])
     def test_other_things_are_refused(self, wrong):

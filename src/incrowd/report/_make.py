@@ -165,6 +165,11 @@ def make(
     ArgumentError
         If the original, the record or the k-gaps do not belong to it.
 
+    References
+    ----------
+    - Article 29 Working Party, 2014: "Opinion 05/2014 on Anonymisation Techniques", WP216; the
+      three questions that the page answers.
+
     Examples
     --------
     >>> import tempfile

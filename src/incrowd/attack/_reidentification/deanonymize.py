@@ -189,7 +189,7 @@ def deanonymize(
     - Boutet et al., 2016: "Uniqueness Assessment of Human Mobility on Multi-Sensor Datasets", LIRIS
       research report hal-01381986; section 3.4, top.
     - Gambs et al., 2014: "De-anonymization attack on geolocated data", Journal of Computer and
-      System Sciences; the chains that markov is after.
+      System Sciences 80 (8), DOI 10.1016/j.jcss.2014.04.024; the chains that markov is after.
 
     Examples
     --------

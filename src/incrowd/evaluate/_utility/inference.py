@@ -259,6 +259,13 @@ def inference(
         If nobody knows who became whom, if the two do not lie on one grid, or if an option makes no
         sense.
 
+    References
+    ----------
+    - Machanavajjhala et al., 2006: "l-Diversity: Privacy Beyond k-Anonymity", ICDE 2006, DOI
+      10.1109/ICDE.2006.1; the homogeneity attack.
+    - Article 29 Working Party, 2014: "Opinion 05/2014 on Anonymisation Techniques", WP216; the
+      third of its three questions, inference.
+
     Examples
     --------
     >>> import incrowd
