@@ -158,6 +158,24 @@ class TestSummary:
             assert f"row{ROWS}" not in text
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        incrowd.k_gap, incrowd.dispersion, incrowd.features, incrowd.risk,
+        incrowd.predict.estimate, incrowd.measure.Uniqueness, incrowd.attack.Recognition,
+        incrowd.Release, incrowd.Visits.rows, incrowd.Trajectories.boxes,
+        incrowd.Trajectories.to_polars, incrowd.Trajectories.to_pandas,
+    ],
+    ids=lambda one: one.__qualname__,
+)  # fmt: skip
+def test_tables_of_people_say_that_they_name_them(made):
+    """They are plain frames, which print what they hold."""
+    said = " ".join(made.__doc__.split())
+    assert (
+        "The table names people: do not print or save it where others read, such as in a notebook."
+    ) in said
+
+
 def test_reading_tells_no_row(results):
     """Rows that cannot be used are often those of few; their values may name them."""
     read = results["Reading"]

@@ -32,6 +32,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from incrowd._atomic import replacing
+from incrowd._format import people as _people
 from incrowd._outside import outside
 from incrowd.data._columns import samples_of
 from incrowd.data._fact_sheet import fact_sheet
@@ -199,7 +200,7 @@ def write_record(
     record = placed.join(names.with_columns(member), on=keys, how="left", maintain_order="left")
     lost = record.filter(pl.col("trajectory").is_not_null() & pl.col("person").is_null())
     if len(lost):
-        raise ArgumentError(f"{len(lost)} people of the assignment have no name in the release")
+        raise ArgumentError(f"{_people(len(lost))} of the assignment without a name in the release")
     with replacing(final) as part:
         part.touch(mode=0o600)
         kept = {} if reading is None else {ORIGINAL: reading.to_json()}

@@ -214,7 +214,10 @@ class Trajectories(Summarised):
         return cls(*group_by_person(person, columns, len(people)), frame, people=people)
 
     def boxes(self) -> "pl.DataFrame":
-        """Return the samples as a table in cells and slots: user, x0, x1, y0, y1, t0, t1."""
+        """Return the samples as a table in cells and slots: user, x0, x1, y0, y1, t0, t1.
+
+        The table names people: do not print or save it where others read, such as in a notebook.
+        """
         import polars as pl
 
         user = self.people.gather(pl.Series(self.person()))
@@ -381,7 +384,10 @@ class Trajectories(Summarised):
         return from_arrow(table)
 
     def to_polars(self) -> "pl.DataFrame":
-        """Return a Polars frame: a row per person, a list per column; without copying."""
+        """Return a Polars frame: a row per person, a list per column; without copying.
+
+        The table names people: do not print or save it where others read, such as in a notebook.
+        """
         import polars as pl
 
         frame = pl.from_arrow(self.to_arrow())
@@ -402,6 +408,8 @@ class Trajectories(Summarised):
 
     def to_pandas(self) -> "pd.DataFrame":
         """Return a pandas frame: a row per sample, in degrees, metres and UTC.
+
+        The table names people: do not print or save it where others read, such as in a notebook.
 
         Columns are named as in a release: user; t_start and t_end (UTC, the end not included); lon
         and lat, of the centre; x_min, y_min, x_max, y_max, the sides in metres on the plane

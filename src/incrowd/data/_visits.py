@@ -177,7 +177,7 @@ class Visits(Summarised):
         --------
         >>> from incrowd import Visits
         >>> Visits.from_rows({"user": ["ann", "bob"], "place": [4, 4], "time": [0, 9]})
-        Visits(2 people, 2 visits, 1 places)
+        Visits(2 people, 2 visits, 1 place)
         """
         frame = as_polars(table)
         if "user" not in frame.columns:
@@ -188,7 +188,10 @@ class Visits(Summarised):
         return cls(*_group_by_person(person, place, time, len(people)), people=people)
 
     def rows(self) -> "pl.DataFrame":
-        """Return the visits as a table: user, place, time."""
+        """Return the visits as a table: user, place, time.
+
+        The table names people: do not print or save it where others read, such as in a notebook.
+        """
         import polars as pl
 
         who = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.offsets))

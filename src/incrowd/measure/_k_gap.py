@@ -97,7 +97,8 @@ def k_gap(
         One row per person (and per k, if several were given): ``user``; ``k``, if several were
         given; ``k_gap``; ``spatial`` and ``temporal``, the parts of the k-gap that are due to space
         and to time; ``nearest``, the users of the k-1 nearest people, nearest first. Of people who
-        are equally near, the one who comes first in the data is nearer.
+        are equally near, the one who comes first in the data is nearer. The table names people: do
+        not print or save it where others read, such as in a notebook.
 
     Raises
     ------

@@ -158,7 +158,7 @@ def points_of_interest(
     >>> found.stays.select("person", "first", "last", "poi").rows()
     [(0, 0, 40, 0), (1, 100, 140, 0)]
     >>> found.visits()  # the first hour; then, of somebody else, the second and third
-    Visits(2 people, 3 visits, 1 places)
+    Visits(2 people, 3 visits, 1 place)
     """
     limits = _limits(data, diameter, stay, gap)
     half = _squared(Fraction(str(diameter)) / 2, data.frame.cell)

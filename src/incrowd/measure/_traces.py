@@ -124,7 +124,7 @@ def traces(
     ...              "2012-03-05 09:02"]})
     >>> found = incrowd.traces(scans)
     >>> {name: trace.visits for name, trace in found.items()}
-    {'gsm': Visits(1 people, 1 visits, 1 places), 'wifi': Visits(2 people, 3 visits, 2 places)}
+    {'gsm': Visits(1 person, 1 visit, 1 place), 'wifi': Visits(2 people, 3 visits, 2 places)}
     >>> incrowd.uniqueness(found["wifi"].visits, points=2).share
     1.0
     """

@@ -254,7 +254,8 @@ def estimate(
     Returns
     -------
     polars.DataFrame
-        attack, k, user, class; and risk, where a model learned values.
+        attack, k, user, class; and risk, where a model learned values. The table names people: do
+        not print or save it where others read, such as in a notebook.
     """
     import polars as pl
 

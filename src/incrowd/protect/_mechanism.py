@@ -214,7 +214,8 @@ class Protected(Summarised):
         What is left. People keep the identifiers of the input, so that both can be compared; a
         release never shows them.
     assignment
-        For every person (user) the index of her trajectory; null if she was dropped.
+        For every person (user) the index of her trajectory; null if she was dropped. The table
+        names people: do not print or save it where others read, such as in a notebook.
     losses
         Plain counts. People who were dropped, because no sample of theirs was left, and the
         samples of these; samples of others that are gone (suppressed); samples that are one with

@@ -77,7 +77,8 @@ class Recognition(Summarised):
         nothing of them. None if that attacker was not asked for.
     matches
         If asked for, a row for each attacker, n and person: user, attacker, n, matched (the person
-        she was matched with; null if nobody).
+        she was matched with; null if nobody). The table names people: do not print or save it where
+        others read, such as in a notebook.
     """
 
     table: "pl.DataFrame"

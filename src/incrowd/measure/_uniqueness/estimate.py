@@ -76,7 +76,8 @@ class Uniqueness(Summarised):
         itself where nothing is estimated), and crowd (the mean number of people who have all
         points of a trial).
     people
-        For each number of points and each person who has so many: points, user, trials, share.
+        For each number of points and each person who has so many: points, user, trials, share. The
+        table names people: do not print or save it where others read, such as in a notebook.
     crowds
         How large the crowds are: points, crowd, trials.
     kind, model

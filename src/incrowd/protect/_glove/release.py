@@ -102,6 +102,7 @@ class Release(Summarised):
         What is to be published; the crowd says for how many people each one stands.
     assignment
         For every person (user) the index of the trajectory that stands for her; null if dropped.
+        The table names people: do not print or save it where others read, such as in a notebook.
     merges
         Older, younger and cost of each merge, in order. Indices count people of the input first,
         then merges. Refined crowds began with what these made.
