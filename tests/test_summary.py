@@ -187,7 +187,8 @@ def test_reading_tells_no_row(results):
 
 def test_one_is_no_people(results):
     one, seen = results["Trajectories"][:1], results["Visits"][:1]
-    for made in (one, seen, incrowd.describe(one), incrowd.describe(seen)):
+    spots = incrowd.points_of_interest(one)
+    for made in (one, seen, spots, incrowd.describe(one), incrowd.describe(seen)):
         for text in (repr(made), made._repr_html_()):
             assert not re.search(r"\b1 people", text)
             assert "1 person" in text
