@@ -80,7 +80,7 @@ def publish(source: str, release: Path, private: Path, k: int) -> int:
 
     checkpoint = private / "merges.checkpoint"
     hidden = incrowd.glove(data, k=k, checkpoint=checkpoint)
-    log.info("hidden: %s", hidden.losses)
+    log.info("lost: %s", dict(hidden.losses))
 
     done = incrowd.publish(
         hidden,
@@ -94,7 +94,7 @@ def publish(source: str, release: Path, private: Path, k: int) -> int:
 
     pair = incrowd.of_release(data, hidden)
     figures = incrowd.accuracy(pair)
-    log.info("%.0f%% of rows are precise to 2 km and 2 h", 100 * figures.coarse)
+    log.info("%.0f%% of samples are precise to 2 km and 2 h", 100 * figures.samples_coarse)
     checkpoint.unlink()
     log.info("published %s: %s people", release.name, f"{done.manifest.sizes['people']:,}")
     return PUBLISHED

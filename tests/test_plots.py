@@ -63,6 +63,25 @@ class TestKGap:
     def test_is_drawn(self, city):
         assert "k-gap" in svg(incrowd.plot_k_gap(incrowd.k_gap(city, 2)))
 
+    def test_many_k_look_different(self, city):
+        gaps = incrowd.k_gap(city, [2, 3, 4, 5, 6, 7, 8, 9])
+        encoding = incrowd.plot_k_gap(gaps).to_dict()["encoding"]
+        looks = zip(
+            encoding["color"]["scale"]["range"],
+            map(str, encoding["strokeDash"]["scale"]["range"]),
+            strict=True,
+        )
+        assert len(set(looks)) == 8
+        assert len(set(encoding["color"]["scale"]["range"][:7])) == 7
+
+    def test_takes_pandas(self, city):
+        gaps = incrowd.k_gap(city, [2, 4])
+        assert shown(incrowd.plot_k_gap(gaps.to_pandas())) == shown(incrowd.plot_k_gap(gaps))
+
+    def test_is_called_no_price(self, city):
+        title = incrowd.plot_k_gap(incrowd.k_gap(city, 2)).to_dict()["title"]
+        assert title == "How far people are from those who are most like them"
+
     def test_other_things_are_refused(self):
         with pytest.raises(ColumnError, match="no column 'k_gap'; found: x"):
             incrowd.plot_k_gap(pl.DataFrame({"x": [1]}))
@@ -78,6 +97,11 @@ class TestUniqueness:
         rows = shown(chart)
         assert [row["share"] for row in rows[:3]] == found.share
         assert "known points" in svg(chart)
+        assert "slots of 1 min" in svg(chart)
+
+    def test_of_nobody_is_refused(self, city):
+        with pytest.raises(InputError, match="nobody has so many points"):
+            incrowd.uniqueness(city, 100_000).plot()
 
 
 class TestAccuracy:
@@ -101,13 +125,26 @@ class TestUtility:
     def test_shows_what_is_still_right(self, pair):
         found = incrowd.utility(pair)
         rows = {row["what"]: row["share"] for row in shown(found.plot())}
-        assert rows["home within 1 km"] == found.persons.home.within[1]
-        assert rows["trips in the right square of 5 km"] == 1 - found.together.flows.moved
-        assert len(rows) == 6
+        assert rows["home within 1 km"] == found.persons.home.found_within(1)
+        trips = found.together.flows
+        assert rows["trips that are left"] == min(1, trips.after / trips.before)
+        assert rows["trips left, in the right square of 5 km"] == 1 - trips.moved
+        assert len(rows) == 7
 
     def test_without_knowing_who_became_whom(self, pair):
         unknown = incrowd.BeforeAfter(pair.before, pair.after, None)
-        assert len(shown(incrowd.utility(unknown).plot())) == 3
+        chart = incrowd.utility(unknown).plot()
+        assert {row["of"] for row in shown(chart)} == {"everybody together"}
+        assert chart.to_dict()["encoding"]["color"]["scale"]["domain"] == ["everybody together"]
+        assert len(shown(chart)) == 4
+
+    def test_who_is_lost_is_not_found(self, city):
+        lossy = incrowd.of_release(city, incrowd.glove(city, 2, max_metres=300, max_minutes=60))
+        found = incrowd.utility(lossy)
+        assert 0 < found.persons.people < len(city)
+        for row in shown(found.plot()):
+            if row["of"] != "everybody together":
+                assert row["share"] <= found.persons.people / len(city)
 
 
 class TestTradeOff:
@@ -120,6 +157,26 @@ class TestTradeOff:
         assert shares["2", "samples kept"] == 1
         assert shares["5", "samples kept"] == 1 - found[5].deleted
         assert shares["5", "people published"] == found[5].people_published / 24
+
+    def test_joins_numbers_in_order_alone(self, pair):
+        one = incrowd.accuracy(pair)
+        marks = {
+            name: [layer["mark"]["type"] for layer in incrowd.plot_trade_off(of).to_dict()["layer"]]
+            for name, of in {
+                "k": {2: one, 5: one},
+                "down": {500.0: one, 100.0: one},
+                "unordered": {2: one, 10: one, 5: one},
+                "mechanisms": {"Glove": one, "GeoI": one},
+            }.items()
+        }
+        assert marks["k"] == marks["down"] == ["line", "point"]
+        assert marks["unordered"] == marks["mechanisms"] == ["point"]
+
+    def test_all_marks_and_names_are_seen(self, pair):
+        chart = incrowd.plot_trade_off({2: incrowd.accuracy(pair)})
+        for layer in chart.to_dict()["layer"]:
+            assert layer["encoding"]["xOffset"]["field"] == "what"
+        assert "samples in boxes up to 2 km and 2 h</text>" in svg(chart)
 
     @pytest.mark.parametrize("wrong", [{}, {2: 0.5}, [1]])
     def test_other_things_are_refused(self, wrong):

@@ -1,5 +1,6 @@
 """What results print: a readable summary, and no identifier of a person."""
 
+import dataclasses
 import re
 from html.parser import HTMLParser
 
@@ -8,6 +9,7 @@ import pytest
 
 import incrowd
 from incrowd._summary import ROWS, Summary
+from incrowd.measure._traces import Trace
 
 NAME = "somebody-known"
 
@@ -20,12 +22,26 @@ def results(tmp_path_factory):
         user=pl.format(f"{NAME}-{{}}", pl.col("user").cast(pl.String))
     )
     city = incrowd.Trajectories.from_boxes(boxes, made.frame)
+    [training] = incrowd.predict.training_sets(city, "location", 2)
+    tested = incrowd.predict.cross_validate(training, folds=3)
     seen, release = incrowd.visits(city), incrowd.glove(city, 2, max_minutes=360)
     pair = incrowd.of_release(city, release)
     folder = tmp_path_factory.mktemp("summary")
     published = incrowd.publish(release, folder / "out", original=city)
-    [training] = incrowd.predict.training_sets(city, "location", 2)
-    tested = incrowd.predict.cross_validate(training, folds=3)
+    rows = pl.DataFrame(
+        {
+            "user": [NAME] * 4,
+            "time": ["2024-03-05 07:31", "2024-03-05 08:31", NAME, "2024-03-05 09:31"],
+            "lat": [14.7] * 4,
+            "lon": [-17.4, -17.4, -17.4, 4040.4],
+        }
+    )
+    read = incrowd.read(rows, max_bad=0.9).reading
+    assert read.rejects.total == 2
+    useful = incrowd.utility(pair)
+    report = incrowd.report.make(folder / "out")
+    told = incrowd.inference(pair)
+    [experiment] = incrowd.predict.experiments([[training], [training]], folds=3)
     return {
         "Trajectories": city,
         "Trajectory": city[0],
@@ -35,8 +51,8 @@ def results(tmp_path_factory):
         "Protected": incrowd.Generalise(metres=500, minutes=60).protect(city),
         "BeforeAfter": pair,
         "Accuracy": incrowd.accuracy(pair),
-        "Utility": incrowd.utility(pair),
-        "Inference": incrowd.inference(pair),
+        "Utility": useful,
+        "Inference": told,
         "Uniqueness": incrowd.uniqueness(city, [1, 2]),
         "Recognition": incrowd.deanonymize(city, matches=True),
         "Description": incrowd.describe(city),
@@ -45,7 +61,17 @@ def results(tmp_path_factory):
         "Anonymizability": incrowd.anonymizability(city, [2], []),
         "Publication": published,
         "Verification": published.verification,
-        "Report": incrowd.report.make(folder / "out"),
+        "Report": report,
+        "Verdict": report.verdict,
+        "Persons": useful.persons,
+        "AggregateUtility": useful.together,
+        "Reading": read,
+        "Losses": release.losses,
+        "Check": published.verification.checks[0],
+        "Trace": Trace(seen, fixes=city),
+        "Values": incrowd.predict.cross_validate(training, task="values", folds=3),
+        "Experiment": experiment,
+        "Disclosure": told.at(100),
         "Training": training,
         "Scores": tested,
         "Model": incrowd.predict.learn(training, tested=tested),
@@ -57,9 +83,10 @@ NAMES = [
     "Accuracy", "Utility", "Inference", "Uniqueness", "Recognition", "Description",
     "VisitsDescription",
     "PointsOfInterest", "Anonymizability", "Publication", "Verification", "Report", "Training",
-    "Scores", "Model",
+    "Scores", "Model", "Verdict", "Persons", "AggregateUtility", "Reading", "Losses", "Check",
+    "Trace", "Values", "Experiment", "Disclosure",
 ]  # fmt: skip
-SHORT = ("Trajectory", "PersonVisits", "Training", "Scores")
+SHORT = ("Trajectory", "PersonVisits")
 """One line says it all, in notebooks too."""
 
 
@@ -129,6 +156,82 @@ class TestSummary:
             assert "... and 3 rows more" in text
             assert f"row{ROWS - 1}" in text
             assert f"row{ROWS}" not in text
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        incrowd.k_gap, incrowd.dispersion, incrowd.features, incrowd.risk,
+        incrowd.predict.estimate, incrowd.measure.Uniqueness, incrowd.attack.Recognition,
+        incrowd.Release, incrowd.Visits.rows, incrowd.Trajectories.boxes,
+        incrowd.Trajectories.to_polars, incrowd.Trajectories.to_pandas,
+    ],
+    ids=lambda one: one.__qualname__,
+)  # fmt: skip
+def test_tables_of_people_say_that_they_name_them(made):
+    """They are plain frames, which print what they hold."""
+    said = " ".join(made.__doc__.split())
+    assert (
+        "The table names people: do not print or save it where others read, such as in a notebook."
+    ) in said
+
+
+def test_reading_tells_no_row(results):
+    """Rows that cannot be used are often those of few; their values may name them."""
+    read = results["Reading"]
+    for text in (repr(read), read._repr_html_(), repr(read.rejects)):
+        assert NAME not in text
+        assert "4040" not in text
+    assert "4040" in str(read.as_dict())
+
+
+def test_one_is_no_people(results):
+    one, seen = results["Trajectories"][:1], results["Visits"][:1]
+    spots = incrowd.points_of_interest(one)
+    for made in (one, seen, spots, incrowd.describe(one), incrowd.describe(seen)):
+        for text in (repr(made), made._repr_html_()):
+            assert not re.search(r"\b1 people", text)
+            assert "1 person" in text
+    with pytest.raises(incrowd.errors.ArgumentError, match="1 person cannot hide"):
+        incrowd.study(one)
+
+
+def test_uniqueness_says_what_points_are(results):
+    city = results["Trajectories"]
+    assert "a place and a time each; slots of 1 min; chosen at random" in repr(
+        results["Uniqueness"]
+    )
+    often = incrowd.uniqueness(city, 1, kind="spatial", model="deterministic")
+    assert "a place each, without its time; the most frequent of each person" in repr(often)
+    hours = incrowd.uniqueness(city, 1, precision=60)
+    assert (hours.kind, hours.model, hours.slot) == ("spatio_temporal", "probabilistic", 3600)
+    assert "slots of 60 min" in repr(hours)
+
+
+def test_few_who_are_singled_out_are_not_none(results):
+    found = results["Uniqueness"]
+    few = found.table.with_columns(share=pl.lit(0.0001), low=pl.lit(0.0), high=pl.lit(0.0002))
+    text = repr(dataclasses.replace(found, table=few))
+    assert "less than 0.1%" in text
+    assert "0.0% to less than 0.1%" in text
+
+
+def test_rows_in_which_nobody_was_seen_are_told(results):
+    found = results["Accuracy"]
+    assert "nobody was seen" not in repr(dataclasses.replace(found, rows_unseen=0))
+    pieces = dataclasses.replace(found, rows_unseen=7)
+    told = " ".join(repr(pieces).split())
+    assert f"rows in which nobody was seen 7 of {found.rows:,}" in told
+
+
+def test_scores_say_what_was_learned_from(results):
+    training = results["Training"]
+    assert repr(results["Scores"]).endswith(", transductive)")
+    inductive = incrowd.predict.cross_validate(training, folds=2, inductive=True)
+    assert repr(inductive).endswith(", inductive)")
+    values = incrowd.predict.hold_out(training, task="values", inductive=True)
+    assert "inductive" in repr(values)
+    assert "inductive" not in repr(results["Experiment"].guessed[0])
 
 
 def test_thresholds_of_a_release_are_in_metres_and_minutes(results):

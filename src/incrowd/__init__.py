@@ -18,6 +18,7 @@ Each name is loaded when it is first used, so that ``import incrowd`` costs noth
 
 from typing import TYPE_CHECKING
 
+import incrowd.errors  # noqa: F401  at once: it says how warnings are shown
 from incrowd._lazy import lazy
 from incrowd._version import __version__ as __version__
 

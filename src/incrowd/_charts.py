@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BLUE",
+    "DASHES",
     "GREEN",
     "ORANGE",
+    "PALETTE",
     "data_of",
     "in_words",
     "share_axis",
@@ -23,9 +25,14 @@ __all__ = [
 
 
 ORANGE, BLUE, GREEN = "#d9622b", "#2f8ac4", "#1a9c76"
+PALETTE = (ORANGE, BLUE, GREEN, "#9467bd", "#b58900", "#d6589f", "#6b7d8c")
+"""Of lines, of which there may be any number; their dashes come round at another number."""
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 GREY = "#7a7f85"
 """Has a contrast of 4 with white and with black."""
 WIDTH, HEIGHT = 420, 260
+LONGEST = 400
+"""So many pixels may the text of a legend take."""
 
 
 def data_of(rows: Sequence[Mapping[str, Any]]) -> "alt.Data":
@@ -54,7 +61,9 @@ def styled(chart: Any, title: str, *, width: int = WIDTH, height: int = HEIGHT) 
         .configure(background="transparent")
         .configure_view(stroke=None)
         .configure_axis(**text, gridOpacity=0.3, gridColor=GREY, domainColor=GREY, tickColor=GREY)
-        .configure_legend(labelColor=GREY, titleColor=GREY, orient="top", title=None)
+        .configure_legend(
+            labelColor=GREY, titleColor=GREY, orient="top", title=None, labelLimit=LONGEST
+        )
         .configure_header(**text)
         .configure_title(color=GREY, anchor="start", fontWeight="normal")
     )

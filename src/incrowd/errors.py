@@ -26,6 +26,7 @@ a `hint`, a `file` and a `line`.
 """
 
 import os
+import warnings
 from typing import Any, ClassVar
 
 __all__ = [
@@ -156,7 +157,13 @@ class DataWarning(IncrowdWarning):
 
 
 class PrivacyWarning(IncrowdWarning):
-    """People may be exposed. Nothing in incrowd ever silences this warning."""
+    """People may be exposed. Nothing in incrowd ever silences this warning.
+
+    It is shown each time, and not once for each line as others are; filters of your own come first.
+    """
+
+
+warnings.filterwarnings("always", category=PrivacyWarning, append=True)
 
 
 class IncrowdDeprecationWarning(IncrowdWarning, DeprecationWarning):

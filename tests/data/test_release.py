@@ -399,7 +399,7 @@ class TestWriteRecord:
             write_record(folder / "who.parquet", self.ASSIGNMENT, self.NAMES)
 
     def test_somebody_without_a_name_is_an_error(self, tmp_path):
-        with pytest.raises(ArgumentError, match="1 people of the assignment have no name"):
+        with pytest.raises(ArgumentError, match="1 person of the assignment without a name"):
             write_record(tmp_path / "who.parquet", self.ASSIGNMENT, self.NAMES[:2])
         assert list(tmp_path.iterdir()) == []
 

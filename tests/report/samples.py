@@ -150,9 +150,9 @@ def within(home: float | None, work: float | None) -> Utility:
 
     nobody, still = errors_of(0, 0, []), ratios_of("km", np.zeros(0), np.zeros(0), 10)
     at_home, at_work = (
-        nobody
-        if share is None
-        else replace(nobody, before=10_000, both=10_000, within={0.5: 0.0, 1: share, 2: 1.0})
+        replace(nobody, within={0.5: 0.0, 1: share, 2: 1.0}, both=10_000, original=10_000)
+        if share is not None
+        else nobody
         for share in (home, work)
     )
     return useful(Persons(9, 0, nobody, at_home, at_work, still, still, still))

@@ -29,7 +29,7 @@ class TestCost:
             precise = incrowd.accuracy(pair)
             assert row["within_both"] == precise.samples_coarse
             assert row["deleted"] == precise.deleted
-            assert row["homes"] == incrowd.utility(pair).persons.home.found(1)
+            assert row["homes"] == incrowd.utility(pair).persons.home.found_within(1)
 
     def test_has_the_k_of_the_release_and_its_thresholds(self, town):
         known = settings(k=4, max_space=20, max_time=120, merge="optimal")

@@ -7,7 +7,7 @@ import incrowd
 from incrowd.data._frame import Frame, laea
 from incrowd.evaluate._verify.result import Check
 from incrowd.report._disclosure import area_of, days_of, suppress_small_counts
-from report.samples import numbers, squares, with_settings
+from report.samples import numbers, squares, with_settings, within
 
 
 def seen(*people, origin=0):
@@ -92,6 +92,13 @@ class TestSmallCounts:
         assert losses["people_dropped"] == 109
         assert losses["people_left_over"] == "fewer than 10"
         assert losses["people_emptied"] == "not shown, because it would tell another count"
+
+    def test_people_with_a_home_do_not_tell_how_many_are_left_out(self):
+        useful = within(0.5, 0.5)
+        home = replace(useful.persons.home, before=10_000, original=10_003)
+        useful = replace(useful, persons=replace(useful.persons, dropped=3, home=home))
+        hidden = suppress_small_counts(replace(self.numbers(3), utility=useful)).utility.persons
+        assert (hidden.dropped, hidden.home.original) == (0, 10_000)
 
     @pytest.mark.parametrize(("dropped", "k"), [(0, 3), (10, 3), (12, None)])
     def test_leaves_the_rest(self, dropped, k):

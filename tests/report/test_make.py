@@ -419,12 +419,23 @@ class TestNobodyIsNamed:
 
 class TestZone:
     def test_is_asked_for_where_it_matters(self, town, copy):
-        with pytest.warns(DataWarning, match="the time zone in which people live is not known"):
-            made = make(copy, original=town, targets=5)
+        nowhere = incrowd.Trajectories(
+            town.columns, town.offsets, town.frame, people=town.people, place=town.place,
+            places=town.places,
+        )  # fmt: skip
+        with pytest.warns(
+            DataWarning, match="the time zone in which people live is not known"
+        ) as told:
+            made = make(copy, original=nowhere, targets=5)
+        assert told[0].filename == __file__
         assert (made.numbers.given.tz, made.numbers.given.zone_known) == ("UTC", False)
         said = dict(words(made.numbers)["data"])
         assert said["time zone"].startswith("not given: days, nights and working hours are taken")
         assert "--local-tz" not in words(made.numbers)["commands"]
+
+    def test_is_that_with_which_the_original_was_read(self, town, copy):
+        made = make(copy, original=town, targets=5)
+        assert (made.numbers.given.tz, made.numbers.given.zone_known) == ("UTC", True)
 
     def test_is_that_of_the_record(self, tmp_path):
         file, who = tmp_path / "calls.csv", tmp_path / "who.parquet"

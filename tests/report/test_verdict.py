@@ -186,6 +186,14 @@ class TestUse:
         for about in ("Detail in space", "Detail in time", "Homes", "Workplaces"):
             assert light(verdict, about).level == level
 
+    def test_homes_of_people_who_are_left_out_are_not_found(self):
+        known = within(0.9, 0.9)
+        lost = replace(known.persons.home, original=10 * known.persons.home.original)
+        known = replace(known, persons=replace(known.persons, home=lost))
+        verdict = judge(replace(numbers(), utility=known))
+        assert light(verdict, "Homes").value == "9%"
+        assert light(verdict, "Workplaces").value == "90%"
+
     @pytest.mark.parametrize(
         ("dropped", "deleted", "level", "value"),
         [

@@ -266,7 +266,8 @@ def risk(
     -------
     polars.DataFrame
         user, risk; with `instances`, crowd (people who match) and knows (the points) as well. With
-        several attacks or several k, attack and k as the first columns.
+        several attacks or several k, attack and k as the first columns. The table names people: do
+        not print or save it where others read, such as in a notebook.
 
     References
     ----------

@@ -1,5 +1,7 @@
 """``incrowd convert``: read data, take a part of it, write it in one format."""
 
+from incrowd._format import people as _people
+from incrowd._format import several
 from incrowd.cli._console import say
 from incrowd.cli._options import DataFile, Overwrite, Source, reads_data
 
@@ -32,4 +34,4 @@ def convert(
             "there is nothing to write: no sample is in the part that was asked for"
         )
     incrowd.write(data, output, overwrite=overwrite)
-    say(f"wrote {data.samples:,} samples of {len(data):,} people to {output}")
+    say(f"wrote {several(data.samples, 'sample')} of {_people(len(data))} to {output}")

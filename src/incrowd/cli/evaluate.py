@@ -150,16 +150,16 @@ def _beside(
 ) -> tuple[dict[str, Any], list[str]]:
     """Say what a release is good for, beside its original."""
     import incrowd
-    from incrowd.data._select import find_zone
+    from incrowd.data._zone import known_zone
     from incrowd.evaluate._comparison import of_files
 
-    tz = local or source.reading["tz"] or "UTC"
-    if not (local or source.reading["tz"]):
+    tz = known_zone(local or source.reading["tz"])
+    if tz is None:
+        tz = "UTC"
         say(
             "note: the time zone in which people live is not known; nights and working hours are "
             "taken in UTC, so that homes and workplaces may be wrong. Give it with --local-tz"
         )
-    find_zone(tz)
 
     def read(grid: Any) -> "Trajectories":
         say("Reading the original ...")
@@ -312,11 +312,11 @@ def _without(places: dict[str, "Errors"]) -> list[str]:
     """Say who has no home or no work, because nothing was recorded in these hours."""
     lines = []
     for name, errors in places.items():
-        most = max(errors.before, errors.after)
+        most = max(errors.original, errors.after)
         if errors.both < most:
             lines += wrapped(
                 "",
-                f"{name}: {errors.before:,} people have one in the original, {errors.after:,} in "
+                f"{name}: {errors.original:,} people have one in the original, {errors.after:,} in "
                 f"the release, {errors.both:,} in both.",
             )
     return lines

@@ -59,7 +59,7 @@ def measure(
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the k-gap: how much precision hiding each person in a crowd of k costs, and why.
+    """Measure the k-gap: how far each person is from the k-1 who are most like her, and why.
 
     Example:  `incrowd measure cdr.csv --k 2,5,10 --generalise -o gaps.parquet`
     """
@@ -155,8 +155,9 @@ def lines_of(found: list["Gaps"], stretch: "Stretch", grid: "Frame") -> list[str
     km, hours = stretch.max_space * grid.cell / 1000, stretch.max_time * grid.slot / 3600
     lines = _quantiles("k-gap", found, (*_QUARTILES, "percentile_80", "most"))
     meaning = (
-        "The k-gap of a person is the cost of hiding her among the k-1 people most like her: 0 if "
-        "they have the same samples as she has, 1 if every sample would have to grow by "
+        "The k-gap of a person is the mean cost of merging her with each of the k-1 people most "
+        "like her, by herself: 0 if they have the same samples as she has, 1 if every sample would "
+        "have to grow by "
         f"{km:g} km and {hours:g} h or more, so that nothing is left of it."
     )
     lines += ["", *textwrap.wrap(meaning, WIDTH), ""]

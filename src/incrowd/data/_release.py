@@ -32,6 +32,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from incrowd._atomic import replacing
+from incrowd._format import people as _people
+from incrowd._outside import outside
 from incrowd.data._columns import samples_of
 from incrowd.data._fact_sheet import fact_sheet
 from incrowd.data._manifest import FACTS, MANIFEST, MOMENT, SCHEMA, Manifest, seal
@@ -198,7 +200,7 @@ def write_record(
     record = placed.join(names.with_columns(member), on=keys, how="left", maintain_order="left")
     lost = record.filter(pl.col("trajectory").is_not_null() & pl.col("person").is_null())
     if len(lost):
-        raise ArgumentError(f"{len(lost)} people of the assignment have no name in the release")
+        raise ArgumentError(f"{_people(len(lost))} of the assignment without a name in the release")
     with replacing(final) as part:
         part.touch(mode=0o600)
         kept = {} if reading is None else {ORIGINAL: reading.to_json()}
@@ -218,7 +220,7 @@ def _check(trajectories: "Trajectories") -> None:
 
 
 def _warn(text: str) -> None:
-    warnings.warn(text, PrivacyWarning, stacklevel=3)
+    warnings.warn(text, PrivacyWarning, stacklevel=outside())
 
 
 def _names(number: int, seed: int | None) -> npt.NDArray[np.uint64]:

@@ -23,6 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._arguments import must_be
+from incrowd._format import people as _people
+from incrowd._format import several
 from incrowd._summary import Summarised, Summary
 from incrowd.data._columns import (
     COLUMNS,
@@ -213,7 +215,10 @@ class Trajectories(Summarised):
         return cls(*group_by_person(person, columns, len(people)), frame, people=people)
 
     def boxes(self) -> "pl.DataFrame":
-        """Return the samples as a table in cells and slots: user, x0, x1, y0, y1, t0, t1."""
+        """Return the samples as a table in cells and slots: user, x0, x1, y0, y1, t0, t1.
+
+        The table names people: do not print or save it where others read, such as in a notebook.
+        """
         import polars as pl
 
         user = self.people.gather(pl.Series(self.person()))
@@ -341,8 +346,9 @@ class Trajectories(Summarised):
         slot = self.frame.slot
         length = f"{slot // 60} min" if slot % 60 == 0 else f"{slot} s"
         return (
-            f"Trajectories({int(self.crowd.sum()):,} people{crowds}, {self.samples:,} samples, "
-            f"cells of {self.frame.cell:g} m, slots of {length}, {where})"
+            f"Trajectories({_people(int(self.crowd.sum()))}{crowds}, "
+            f"{several(self.samples, 'sample')}, cells of {self.frame.cell:g} m, "
+            f"slots of {length}, {where})"
         )
 
     def _summary(self) -> Summary:
@@ -359,7 +365,7 @@ class Trajectories(Summarised):
             facts |= {"area": f"{wide:,.1f} by {high:,.1f} km"}
         facts |= {"grid": f"cells of {frame.cell:g} m, slots of {frame.slot:,} s"}
         facts |= {"projection": frame.crs or "none"}
-        return Summary(f"Trajectories of {people:,} people", facts)
+        return Summary(f"Trajectories of {_people(people)}", facts)
 
     def to_arrow(self) -> "pa.Table":
         """Return an Arrow table: a row per person, a list per column; without copying."""
@@ -375,7 +381,10 @@ class Trajectories(Summarised):
         return from_arrow(table)
 
     def to_polars(self) -> "pl.DataFrame":
-        """Return a Polars frame: a row per person, a list per column; without copying."""
+        """Return a Polars frame: a row per person, a list per column; without copying.
+
+        The table names people: do not print or save it where others read, such as in a notebook.
+        """
         import polars as pl
 
         frame = pl.from_arrow(self.to_arrow())
@@ -396,6 +405,8 @@ class Trajectories(Summarised):
 
     def to_pandas(self) -> "pd.DataFrame":
         """Return a pandas frame: a row per sample, in degrees, metres and UTC.
+
+        The table names people: do not print or save it where others read, such as in a notebook.
 
         Columns are named as in a release: user; t_start and t_end (UTC, the end not included); lon
         and lat, of the centre; x_min, y_min, x_max, y_max, the sides in metres on the plane

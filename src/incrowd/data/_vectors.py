@@ -10,6 +10,7 @@ from operator import index as as_index
 
 import numpy as np
 
+from incrowd._format import people as _people
 from incrowd._numba import Floats, Ints, kernel
 from incrowd._parallel import on_threads
 
@@ -93,7 +94,7 @@ class Vectors:
 
     def __repr__(self) -> str:
         return (
-            f"Vectors({len(self):,} people, {len(self.place):,} places of theirs, "
+            f"Vectors({_people(len(self))}, {len(self.place):,} places of theirs, "
             f"{int(self.total.sum()):,} visits)"
         )
 

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from incrowd._format import people as _people
+from incrowd._format import several
 from incrowd._summary import Summarised, Summary
 from incrowd.data._columns import (
     as_polars,
@@ -176,7 +178,7 @@ class Visits(Summarised):
         --------
         >>> from incrowd import Visits
         >>> Visits.from_rows({"user": ["ann", "bob"], "place": [4, 4], "time": [0, 9]})
-        Visits(2 people, 2 visits, 1 places)
+        Visits(2 people, 2 visits, 1 place)
         """
         frame = as_polars(table)
         if "user" not in frame.columns:
@@ -187,7 +189,10 @@ class Visits(Summarised):
         return cls(*_group_by_person(person, place, time, len(people)), people=people)
 
     def rows(self) -> "pl.DataFrame":
-        """Return the visits as a table: user, place, time."""
+        """Return the visits as a table: user, place, time.
+
+        The table names people: do not print or save it where others read, such as in a notebook.
+        """
         import polars as pl
 
         who = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.offsets))
@@ -259,8 +264,9 @@ class Visits(Summarised):
         raise AttributeError(f"Visits are immutable: cannot set {name!r}")
 
     def __repr__(self) -> str:
-        places = len(np.unique(self.place))
-        return f"Visits({len(self):,} people, {len(self.place):,} visits, {places:,} places)"
+        visits = several(len(self.place), "visit")
+        places = several(len(np.unique(self.place)), "place")
+        return f"Visits({_people(len(self))}, {visits}, {places})"
 
     def _summary(self) -> Summary:
         facts = {
@@ -268,7 +274,7 @@ class Visits(Summarised):
             "places": f"{len(np.unique(self.place)):,}",
             "names of places": "of the input" if self.places is not None else "none (codes)",
         }
-        return Summary(f"Visits of {len(self):,} people", facts)
+        return Summary(f"Visits of {_people(len(self))}", facts)
 
 
 def visits(data: Trajectories) -> Visits:

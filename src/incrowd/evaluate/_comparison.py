@@ -24,6 +24,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd._arguments import must_be
+from incrowd._format import people as _people
 from incrowd._numba import Ints
 from incrowd._summary import Summarised, Summary
 from incrowd.data._frame import Frame
@@ -88,7 +89,7 @@ class BeforeAfter(Summarised):
 
     def _summary(self) -> Summary:
         facts = {"before": repr(self.before), "after": repr(self.after)}
-        known = "not known" if self.became is None else f"known of {len(self.known):,} people"
+        known = "not known" if self.became is None else f"known of {_people(len(self.known))}"
         return Summary("A dataset before and after", facts | {"who became whom": known})
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_trade_off"]
 
 
+SHAPES = ["circle", "square", "triangle-up"]
 PUBLISHED, KEPT, DETAIL = (
     "people published",
     "samples kept",
@@ -20,7 +21,7 @@ PUBLISHED, KEPT, DETAIL = (
 )
 
 
-def plot_trade_off(accuracies: "Mapping[Any, Accuracy]") -> "alt.Chart":
+def plot_trade_off(accuracies: "Mapping[Any, Accuracy]") -> "alt.LayerChart":
     """Return a chart (Altair) of what is left with several settings: more privacy, less detail.
 
     Parameters
@@ -31,10 +32,11 @@ def plot_trade_off(accuracies: "Mapping[Any, Accuracy]") -> "alt.Chart":
 
     Returns
     -------
-    altair.Chart
+    altair.LayerChart
         For each the share of people who are published, of samples that are kept, and of samples
         that lie in a box of up to 2 km and 2 h. The latter two need to know who became whom, and
-        are left out otherwise.
+        are left out otherwise. Settings that are numbers are joined by lines; mechanisms, which
+        have no order, are not. Marks stand beside each other, so that equal ones are all seen.
 
     Raises
     ------
@@ -74,20 +76,25 @@ def plot_trade_off(accuracies: "Mapping[Any, Accuracy]") -> "alt.Chart":
     drawn = list(dict.fromkeys(row["what"] for row in rows))
     colours = {PUBLISHED: ORANGE, KEPT: BLUE, DETAIL: GREEN}
     scale = alt.Scale(domain=drawn, range=[colours[what] for what in drawn])
-    chart = (
-        alt.Chart(data_of(rows))
-        .mark_line(point=alt.OverlayMarkDef(size=60))
-        .encode(
-            x=alt.X("with:N", sort=None, title=None, axis=alt.Axis(labelAngle=0)),
-            y=share_axis("share", "left of the original"),
-            color=alt.Color("what:N", scale=scale),
-            strokeDash=alt.StrokeDash("what:N", scale=alt.Scale(domain=drawn)),
-            tooltip=[
-                alt.Tooltip("with:N"),
-                alt.Tooltip("what:N"),
-                alt.Tooltip("share:Q", format=".1%"),
-            ],
-        )
-    )
-    found: alt.Chart = styled(chart, "What is left, by what was asked for")
+    base = alt.Chart().encode(
+        x=alt.X("with:O", sort=None, title=None, axis=alt.Axis(labelAngle=0),
+                scale=alt.Scale(type="band", paddingInner=0.6, paddingOuter=0.3)),
+        xOffset=alt.XOffset("what:N", sort=drawn),
+        y=share_axis("share", "left of the original"),
+        color=alt.Color("what:N", scale=scale, legend=alt.Legend(columns=1, symbolOpacity=1)),
+        tooltip=[
+            alt.Tooltip("with:N"),
+            alt.Tooltip("what:N"),
+            alt.Tooltip("share:Q", format=".1%"),
+        ],
+    )  # fmt: skip
+    shapes = alt.Scale(domain=drawn, range=SHAPES[: len(drawn)])
+    parts = [base.mark_point(size=80, filled=True, opacity=1).encode(
+        shape=alt.Shape("what:N", scale=shapes)
+    )]  # fmt: skip
+    ordered = all(isinstance(name, int | float) for name in accuracies)
+    if ordered and list(accuracies) in (sorted(accuracies), sorted(accuracies, reverse=True)):
+        parts.insert(0, base.mark_line(strokeWidth=2))
+    chart = alt.layer(*parts, data=data_of(rows))
+    found: alt.LayerChart = styled(chart, "What is left, by what was asked for")
     return found

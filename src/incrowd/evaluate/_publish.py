@@ -31,6 +31,7 @@ import polars as pl
 
 import incrowd
 from incrowd._atomic import refuse_taken, writing_error
+from incrowd._outside import outside
 from incrowd._summary import Summarised, Summary
 from incrowd.data._manifest import MANIFEST, Manifest, amend_release, read_manifest
 from incrowd.data._original import reading_as_given
@@ -231,7 +232,7 @@ def publish(
             f"{release.method} promises no k-anonymity; that {least:,} people or more share "
             "every record is a coincidence",
             PrivacyWarning,
-            stacklevel=2,
+            stacklevel=outside(),
         )
     return Publication(final, manifest, replace(found, path=final))
 
@@ -360,7 +361,7 @@ def _check_losses(
             f"little is left: {' and '.join(much)} are not in the release; what is left may not "
             "stand for everybody (publish nothing in such a case with max_lost, --fail-above)",
             DataWarning,
-            stacklevel=3,
+            stacklevel=outside(),
         )
 
 

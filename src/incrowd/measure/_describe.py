@@ -6,6 +6,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from incrowd._format import people as _people
 from incrowd._format import significant
 from incrowd._summary import Summarised, Summary
 from incrowd.data._frame import Floats
@@ -113,7 +114,7 @@ class Description(Summarised):
             f"different {self.places_are}": f"{self.places:,}",
             "samples per person and hour": f"{self.per_person_hour:.3g}",
         } | {name: f"median {significant(each.median)}" for name, each in spreads.items()}
-        return Summary(f"A dataset of {self.people:,} people", facts)
+        return Summary(f"A dataset of {_people(self.people)}", facts)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -160,7 +161,7 @@ class VisitsDescription(Summarised):
         if self.days is not None:
             facts |= {"from": str(self.start), "to": f"{self.end} ({self.days:,.1f} days)"}
         facts |= {name: f"median {each.median:.4g}" for name, each in spreads.items()}
-        return Summary(f"Visits of {self.people:,} people", facts)
+        return Summary(f"Visits of {_people(self.people)}", facts)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""

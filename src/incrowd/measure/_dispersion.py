@@ -107,7 +107,8 @@ def dispersion(
         ``gini_time``, the Gini coefficient, 0 where nothing costs anything; ``ratio``, the cost in
         time over the cost in space, infinite where only time costs, null where neither does: the
         person is k-anonymous already. Quantiles are values that occur: the smallest value that so
-        large a share of the set does not exceed.
+        large a share of the set does not exceed. The table names people: do not print or save it
+        where others read, such as in a notebook.
 
     Raises
     ------

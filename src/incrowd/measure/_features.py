@@ -83,6 +83,8 @@ def features(
     Returns
     -------
     polars.DataFrame
+        The table names people: do not print or save it where others read, such as in a notebook.
+
         user, and 28 columns. Those of a place are of the one that she visited most (first), of
         the second, and of the one that she visited least (last):
 

@@ -70,10 +70,12 @@ def k_gap(
     bounds: bool = True,
     progress: Callable[..., None] | None = None,
 ) -> pl.DataFrame:
-    """Return how much has to be lost to hide each person among k-1 others.
+    """Return how far from each person the k-1 others are who are nearest to her.
 
-    The k-gap is the mean cost of merging a person with each of the k-1 others who are nearest to
-    her: 0 if they have the same samples already, 1 if nothing would be left.
+    The k-gap is how much, on average, her samples and theirs would have to grow to match: the mean
+    cost of merging her with each of these others by herself. It is 0 if they have the same samples
+    already, and 1 if nothing would be left. It says how hard she is to hide, and is not the price
+    of a crowd: all members of a crowd share one record, which costs more.
 
     Parameters
     ----------
@@ -100,7 +102,8 @@ def k_gap(
         that of their trajectory; ``k``, if several were given; ``k_gap``; ``spatial`` and
         ``temporal``, the parts of the k-gap that are due to space and to time; ``nearest``, the
         users of the k-1 nearest people, nearest first. Of people who are equally near, the one who
-        comes first in the data is nearer.
+        comes first in the data is nearer. The table names people: do not print or save it where
+        others read, such as in a notebook.
 
     Raises
     ------

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from incrowd._arguments import must_be
-from incrowd._charts import BLUE, GREEN, ORANGE, data_of, share_axis, styled
+from incrowd._charts import DASHES, PALETTE, data_of, share_axis, styled
+from incrowd.data._columns import as_polars
 from incrowd.errors import ColumnError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def plot_k_gap(gaps: "pl.DataFrame") -> "alt.Chart":
     Parameters
     ----------
     gaps
-        What :func:`incrowd.k_gap` gave, for one k or for several.
+        What :func:`incrowd.k_gap` gave, for one k or for several; as a frame of pandas, too.
 
     Returns
     -------
@@ -49,6 +50,8 @@ def plot_k_gap(gaps: "pl.DataFrame") -> "alt.Chart":
     """
     import polars as pl
 
+    if type(gaps).__module__.partition(".")[0] in ("pandas", "pyarrow"):
+        gaps = as_polars(gaps)
     must_be("gaps", gaps, pl.DataFrame, "give the table that incrowd.k_gap returns")
     if "k_gap" not in gaps.columns:
         raise ColumnError(f"no column 'k_gap'; found: {', '.join(gaps.columns) or 'none'}")
@@ -70,8 +73,8 @@ def gap_chart(rows: Sequence[Mapping[str, Any]]) -> "alt.Chart":
     import altair as alt
 
     names = list(dict.fromkeys(row["k"] for row in rows))
-    colours = [(ORANGE, BLUE, GREEN)[i % 3] for i in range(len(names))]
-    dashes = [([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])[i % 4] for i in range(len(names))]
+    colours = [PALETTE[i % len(PALETTE)] for i in range(len(names))]
+    dashes = [DASHES[i % len(DASHES)] for i in range(len(names))]
     chart = (
         alt.Chart(data_of(rows))
         .mark_line(interpolate="step-after")
@@ -87,5 +90,5 @@ def gap_chart(rows: Sequence[Mapping[str, Any]]) -> "alt.Chart":
             ],
         )
     )
-    found: alt.Chart = styled(chart, "How much has to be lost to hide each person")
+    found: alt.Chart = styled(chart, "How far people are from those who are most like them")
     return found

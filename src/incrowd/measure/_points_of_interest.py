@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._format import people as _people
 from incrowd._numba import Ints, kernel, kernel_private
 from incrowd._parallel import cores
 from incrowd._summary import Summarised, Summary
@@ -72,7 +73,7 @@ class PointsOfInterest(Summarised):
             "stays": f"{len(self.stays):,}",
             "people with a stay": f"{with_any:,} of {len(self.people):,}",
         }
-        return Summary(f"Points of interest of {len(self.people):,} people", facts)
+        return Summary(f"Points of interest of {_people(len(self.people))}", facts)
 
     def visits(self, minutes: float = 60) -> Visits:
         """Return the visits to POIs: one for each POI and each slot of so many minutes.
@@ -158,7 +159,7 @@ def points_of_interest(
     >>> found.stays.select("person", "first", "last", "poi").rows()
     [(0, 0, 40, 0), (1, 100, 140, 0)]
     >>> found.visits()  # the first hour; then, of somebody else, the second and third
-    Visits(2 people, 3 visits, 1 places)
+    Visits(2 people, 3 visits, 1 place)
     """
     limits = _limits(data, diameter, stay, gap)
     half = _squared(Fraction(str(diameter)) / 2, data.frame.cell)

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from incrowd._format import people
+from incrowd._summary import Summarised, Summary
 from incrowd.data._frame import Frame
 from incrowd.data._io.read import read, read_visits, sensors_of
 from incrowd.data._trajectories import Trajectories
@@ -33,8 +35,8 @@ _GRID = ("x", "y", "geometry", "cells", "crs", "cell", "frame")
 """Options of reading that tell where places lie, which names do without."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Trace:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Trace(Summarised):
     """What one sensor recorded of everybody.
 
     Attributes
@@ -61,6 +63,14 @@ class Trace:
     def how(self) -> dict[str, Any]:
         """How uniqueness takes the visits apart."""
         return {"precision": self.precision, "met": self.met}
+
+    def _summary(self) -> Summary:
+        facts = {"visits": repr(self.visits), "units of time in a slot": f"{self.precision:,}"}
+        if self.fixes is not None:
+            facts["fixes"] = repr(self.fixes)
+        if self.pois is not None:
+            facts["points of interest"] = "found"
+        return Summary(f"Trace of one sensor of {people(len(self.visits))}", facts)
 
 
 def traces(
@@ -114,7 +124,7 @@ def traces(
     ...              "2012-03-05 09:02"]})
     >>> found = incrowd.traces(scans)
     >>> {name: trace.visits for name, trace in found.items()}
-    {'gsm': Visits(1 people, 1 visits, 1 places), 'wifi': Visits(2 people, 3 visits, 2 places)}
+    {'gsm': Visits(1 person, 1 visit, 1 place), 'wifi': Visits(2 people, 3 visits, 2 places)}
     >>> incrowd.uniqueness(found["wifi"].visits, points=2).share
     1.0
     """

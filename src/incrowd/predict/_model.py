@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd._arguments import is_whole, must_be
+from incrowd._format import people as _people
 from incrowd._format import percent
 from incrowd._numba import Floats, Ints
+from incrowd._outside import outside
 from incrowd._parallel import cores, on_threads
 from incrowd._summary import Summarised, Summary
 from incrowd.attack._risk import which_of
@@ -159,7 +161,7 @@ class Model(Summarised):
     def _summary(self) -> Summary:
         facts = {
             "learned by": self.learner,
-            "learned from": f"{self.people:,} people, {self.grid}",
+            "learned from": f"{_people(self.people)}, {self.grid}",
             "tells": self.task,
         }
         if self.settings:
@@ -253,7 +255,8 @@ def estimate(
     Returns
     -------
     polars.DataFrame
-        attack, k, user, class; and risk, where a model learned values.
+        attack, k, user, class; and risk, where a model learned values. The table names people: do
+        not print or save it where others read, such as in a notebook.
     """
     import polars as pl
 
@@ -351,14 +354,14 @@ def _warn_of_range(models: Sequence[Model], table: Floats) -> None:
     lowest = np.min([model.lowest for model in models], 0)
     highest = np.max([model.highest for model in models], 0)
     margin = FAR * (highest - lowest)
-    outside = (table < lowest - margin) | (table > highest + margin)
-    share = float(outside.any(1).mean())
+    beyond = (table < lowest - margin) | (table > highest + margin)
+    share = float(beyond.any(1).mean())
     if share >= MANY:
-        worst = list(FEATURES)[int(outside.mean(0).argmax())]
+        worst = list(FEATURES)[int(beyond.mean(0).argmax())]
         warnings.warn(
             f"{percent(share, 0)} of people have a feature (mostly {worst}) outside the range that "
             "the model was learned from; predictions for them are unreliable. Attack the data "
             "itself, or learn from similar data",
             DataWarning,
-            stacklevel=3,
+            stacklevel=outside(),
         )

@@ -21,6 +21,7 @@ import numpy as np
 
 from incrowd import __version__
 from incrowd._atomic import replacing
+from incrowd._outside import outside
 from incrowd.errors import ArgumentError, InputError, PrivacyWarning, UnreadableError
 from incrowd.measure._features import FEATURES
 from incrowd.predict._model import LEARNERS, TASKS, Model, refuse_twins
@@ -83,7 +84,7 @@ def save(
         f"{path} was learned from people, and its trees hold numbers of single ones; keep it as "
         "safe as the data",
         PrivacyWarning,
-        stacklevel=2,
+        stacklevel=outside(),
     )
 
 

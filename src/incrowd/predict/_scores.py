@@ -5,7 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from incrowd._format import people
 from incrowd._numba import Floats, Ints
+from incrowd._summary import Summarised, Summary
 from incrowd.predict._training import CLASSES, HIGHEST
 
 __all__ = [
@@ -14,24 +16,29 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scores:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Scores(Summarised):
     """Predicted classes beside the true ones.
 
     Attributes
     ----------
     matrix
         How many people of each class (rows) were predicted to be in each (columns).
+    inductive
+        Whether features and risk of the people who were learned from were found among these only
+        (inductive), or among everybody (transductive); see `cross_validate`. None where it was
+        learned from another dataset, or nothing was learned.
     """
 
     matrix: Ints
+    inductive: bool | None = None
 
     @classmethod
-    def of(cls, actual: Ints, predicted: Ints) -> "Scores":
+    def of(cls, actual: Ints, predicted: Ints, *, inductive: bool | None = None) -> "Scores":
         """Count levels."""
         number = len(CLASSES)
         pairs = np.bincount(actual * number + predicted, minlength=number * number)
-        return cls(pairs.reshape(number, number))
+        return cls(pairs.reshape(number, number), inductive)
 
     @property
     def people(self) -> int:
@@ -81,14 +88,19 @@ class Scores:
         """
         return _shares(self.matrix, 0)
 
-    def __repr__(self) -> str:
-        return (
-            f"Scores({self.people:,} people, accuracy {self.accuracy:.3f}, F {self.f_measure:.3f})"
-        )
+    @property
+    def how(self) -> str:
+        """Whether they are transductive or inductive, in a word; nothing where neither is meant."""
+        return {None: "", False: "transductive", True: "inductive"}[self.inductive]
+
+    def _summary(self) -> Summary:
+        scores = f"accuracy {self.accuracy:.3f}, F {self.f_measure:.3f}" if self.people else ""
+        parts = (people(self.people), scores, self.how)
+        return Summary(f"Scores({', '.join(part for part in parts if part)})")
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+@dataclass(frozen=True, slots=True, repr=False)
+class Values(Summarised):
     """Predicted risks beside the true ones.
 
     Attributes
@@ -107,6 +119,16 @@ class Values:
     error: float
     squared: float
     classes: Scores
+
+    def _summary(self) -> Summary:
+        facts = {
+            "R2": f"{self.r2:.3f}",
+            "mean absolute error": f"{self.error:.3f}",
+            "root of the mean squared error": f"{self.squared:.3f}",
+            "as classes": repr(self.classes),
+        }
+        how = f", {self.classes.how}" if self.classes.how else ""
+        return Summary(f"Risks predicted of {people(self.classes.people)}{how}", facts)
 
 
 def _shares(matrix: Ints, axis: int) -> Floats:

@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from incrowd._arguments import must_be
+from incrowd._format import people
 from incrowd._numba import Floats, Ints
+from incrowd._summary import Summarised, Summary
 from incrowd.attack._attacks import ATTACKS, Attack, as_fraction
 from incrowd.attack._resolve import attacks_of
 from incrowd.attack._risk import risk
@@ -87,8 +89,8 @@ class Grid:
         return f"{where}cells of {self.cell:g} m and slots of {self.slot} s"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Training:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Training(Summarised):
     """A training set: the features of everybody, and her risk under one attack.
 
     Attributes
@@ -131,8 +133,8 @@ class Training:
         hint = "incrowd.predict.training_sets makes a list of them"
         return must_be("training", training, cls, hint)
 
-    def __repr__(self) -> str:
-        return f"Training({self.attack}, k={self.k}, {len(self):,} people)"
+    def _summary(self) -> Summary:
+        return Summary(f"Training({self.attack}, k={self.k}, {people(len(self))})")
 
 
 def training_sets(

@@ -16,6 +16,7 @@ import numpy as np
 from incrowd._arguments import is_whole
 from incrowd._numba import Ints
 from incrowd._parallel import cores, on_threads
+from incrowd._summary import Summarised, Summary
 from incrowd.errors import ArgumentError, InputError
 from incrowd.predict._model import TASKS, Model, fit, learn, named
 from incrowd.predict._scores import Scores, Values
@@ -102,7 +103,7 @@ def cross_validate(
     >>> incrowd.predict.cross_validate(training).accuracy > 0.6
     True
     >>> incrowd.predict.cross_validate(training, folds=2, inductive=True)
-    Scores(200 people, accuracy 0.655, F 0.610)
+    Scores(200 people, accuracy 0.655, F 0.610, inductive)
     """
     Training.of(training)
     named(learner, task, seed)
@@ -120,7 +121,7 @@ def cross_validate(
         guess[fold == number] = found
         if progress:
             progress(done, folds)
-    return scored(training, task, guess)
+    return scored(training, task, guess, inductive=inductive)
 
 
 def hold_out(
@@ -152,7 +153,7 @@ def hold_out(
         )
     refuse_unknown(training, inductive=inductive)
     guess = _guess(training, held, learner, task, seed, inductive=inductive)
-    return scored(training, task, guess, held)
+    return scored(training, task, guess, held, inductive=inductive)
 
 
 def _guess(
@@ -253,10 +254,13 @@ def _target(training: Training, task: str) -> Any:
     return training.levels if task == "classes" else training.risk
 
 
-def scored(training: Training, task: str, guess: Any, part: Any = slice(None)) -> Scores | Values:
+def scored(
+    training: Training, task: str, guess: Any, part: Any = slice(None), *,
+    inductive: bool | None = None,
+) -> Scores | Values:  # fmt: skip
     """Score predictions for the people of a training set, or for a part of them."""
     if task == "classes":
-        return Scores.of(training.levels[part], guess)
+        return Scores.of(training.levels[part], guess, inductive=inductive)
     risk = training.risk[part]
     squares = float(((risk - guess) ** 2).mean())
     variance = float(risk.var())
@@ -264,12 +268,12 @@ def scored(training: Training, task: str, guess: Any, part: Any = slice(None)) -
         r2=1 - squares / variance if variance else float("nan"),
         error=float(np.abs(risk - guess).mean()),
         squared=squares**0.5,
-        classes=Scores.of(training.levels[part], levels(guess)),
+        classes=Scores.of(training.levels[part], levels(guess), inductive=inductive),
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Experiment:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Experiment(Summarised):
     """One configuration: what was learned of it in each area, and how good that is.
 
     Attributes
@@ -292,6 +296,19 @@ class Experiment:
     guessed: tuple[Scores, ...]
     across: tuple[Scores | Values, ...]
     models: tuple[Model, ...]
+
+    def _summary(self) -> Summary:
+        several = len(self.within) > 1
+        facts = {}
+        for name, scores in (
+            ("tested within", self.within),
+            ("guessed by the shares of classes", self.guessed),
+            ("learned from the other", self.across),
+        ):
+            for number, one in enumerate(scores, 1):
+                classes = one if isinstance(one, Scores) else one.classes
+                facts[f"{name}, area {number}" if several else name] = repr(classes)
+        return Summary(f"What can be learned of the attack {self.attack}, k = {self.k}", facts)
 
 
 def experiments(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from incrowd._arguments import whole
+from incrowd._outside import outside
 from incrowd.errors import ArgumentError, PrivacyWarning
 from incrowd.protect._mechanism import OTHERS, Changed, Mechanism, setting
 
@@ -186,7 +187,7 @@ class GeoI(Mechanism):
             warnings.warn(
                 "seeded noise can be drawn again and taken away; this is a test and no release",
                 PrivacyWarning,
-                stacklevel=3,
+                stacklevel=outside(),
             )
         # Looked up when it is called, and so is what a test puts in its place.
         draw = os.urandom if self.seed is None else np.random.default_rng(self.seed).bytes

@@ -28,6 +28,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
+from incrowd._format import people as _people
 from incrowd._summary import Summarised, Summary
 
 if TYPE_CHECKING:
@@ -213,7 +214,8 @@ class Protected(Summarised):
         What is left. People keep the identifiers of the input, so that both can be compared; a
         release never shows them.
     assignment
-        For every person (user) the index of her trajectory; null if she was dropped.
+        For every person (user) the index of her trajectory; null if she was dropped. The table
+        names people: do not print or save it where others read, such as in a notebook.
     losses
         Plain counts. People who were dropped, because no sample of theirs was left, and the
         samples of these; samples of others that are gone (suppressed); samples that are one with
@@ -285,7 +287,7 @@ def summary_of(result: ProtectionResult) -> Summary:
         ),
     }
     crowd = f", in crowds of {int(made.crowd.min()):,} or more" if len(made) < people else ""
-    return Summary(f"{result.method}: {people:,} people{crowd}", facts)
+    return Summary(f"{result.method}: {_people(people)}{crowd}", facts)
 
 
 class Mechanism(ABC):

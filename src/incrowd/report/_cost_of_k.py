@@ -107,5 +107,5 @@ def _left(drawn: Trajectories, made: Any, tz: str, threads: int | None) -> dict[
         "within_2_hours": precise.samples_2h,
         "within_both": precise.samples_coarse,
         "deleted": precise.deleted,
-        "homes": None if persons is None else persons.home.found(1),
+        "homes": None if persons is None else persons.home.found_within(1),
     }

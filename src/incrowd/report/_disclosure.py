@@ -176,7 +176,13 @@ def _rounded(numbers: "Numbers", least: int) -> "Numbers":
     if cost is not None:
         cost = replace(cost, people=near(cost.people))
     if useful is not None and useful.persons is not None:
-        useful = replace(useful, persons=replace(useful.persons, dropped=0))
+        who = useful.persons
+        places = {
+            name: replace(of, original=max(of.before, near(of.original)) if of.original else 0)
+            for name in ("centre_of_mass", "home", "work")
+            if (of := getattr(who, name))
+        }
+        useful = replace(useful, persons=replace(who, dropped=0, **places))
     return replace(
         numbers, before=before, sizes=sizes, accuracy=precise, utility=useful, cost_of_k=cost,
         rounded=True,

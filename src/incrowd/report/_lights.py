@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from incrowd._format import percent, rounded_percent
+from incrowd._summary import Summarised, Summary
 
 if TYPE_CHECKING:
     from incrowd.report._numbers import Numbers
@@ -87,8 +88,8 @@ class Question:
     thresholds: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+@dataclass(frozen=True, slots=True, repr=False)
+class Verdict(Summarised):
     """What may be said.
 
     Attributes
@@ -124,6 +125,15 @@ class Verdict:
     three: tuple[Mapping[str, str], ...]
     questions: tuple[Question, ...] = ()
     conditions: tuple[str, ...] = ()
+
+    def _summary(self) -> Summary:
+        return Summary(
+            f"Verdict: {self.headline}",
+            {"answer": self.answer, "use": self.use, "lost": self.loss},
+            head=("about", "light", "found"),
+            rows=[(light.about, light.word, light.value) for light in self.lights],
+            notes=[*self.because, *self.conditions],
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,9 +16,9 @@ from incrowd._summary import Summarised, Summary
 from incrowd.data._frame import Frame
 from incrowd.data._manifest import PAGE, amend_release, read_manifest
 from incrowd.data._original import OriginalReading, as_recorded, reading_of
-from incrowd.data._select import find_zone
 from incrowd.data._trajectories import Trajectories
-from incrowd.errors import ArgumentError, DataWarning, UnreadableError
+from incrowd.data._zone import known_zone, zone_or_utc
+from incrowd.errors import ArgumentError, UnreadableError
 from incrowd.report._collect import (
     STAGES,
     TARGETS,
@@ -140,8 +139,9 @@ def make(
         given, which takes longest.
     tz
         The zone in which people live: nights are nights there, and days are days. Unless given,
-        the zone in which the private record says that times were read; if it says none, UTC is
-        assumed, with a warning and a word on the page.
+        the zone in which the private record says that times were read, or that with which the
+        original was read; if neither says one, UTC is assumed, with a warning and a word on the
+        page.
     title
         What the data is called on the page.
     purpose
@@ -165,6 +165,11 @@ def make(
         If it is no release, or of a version that is not known.
     ArgumentError
         If the original, the record or the k-gaps do not belong to it.
+
+    References
+    ----------
+    - Article 29 Working Party, 2014: "Opinion 05/2014 on Anonymisation Techniques", WP216; the
+      three questions that the page answers.
 
     Examples
     --------
@@ -228,16 +233,11 @@ def make(
 
 def _zone(tz: str | None, known: OriginalReading | None, original: Any) -> str | None:
     """Return the zone in which people live; warn if nobody said it and it matters."""
-    zone = tz or (None if known is None else known.options.get("tz"))
-    if zone is not None:
-        find_zone(zone)
-    elif original is not None:
-        warnings.warn(
-            "the time zone in which people live is not known; UTC is assumed, so that days, nights "
-            "and working hours may be wrong on the page (give tz, or --local-tz)",
-            DataWarning,
-            stacklevel=3,
-        )
+    if tz is None and known is not None:
+        tz = known.options.get("tz")
+    zone = known_zone(tz, original)
+    if zone is None and original is not None:
+        zone_or_utc(None, where=" on the page")
     return zone
 
 

@@ -130,7 +130,7 @@ def _inference(numbers: Numbers, _lights: Sequence[Light], limits: Threshold) ->
 def _of_single_people(numbers: Numbers, parts: Sequence[str]) -> Answer:
     """Say what is learned where records are of single people: whoever finds one has all of it."""
     persons = numbers.utility.persons if numbers.utility else None
-    homes = persons.home.found(1) if persons else None
+    homes = persons.home.found_within(1) if persons else None
     says = f"Records are of single people, and small boxes of theirs show {'; '.join(parts)}."
     if homes is None:
         return Answer(RED, "records of single people", says)

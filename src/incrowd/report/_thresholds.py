@@ -149,7 +149,8 @@ def _within_1_km(numbers: Numbers, place: Literal["home", "work"]) -> float | No
     persons = numbers.utility.persons if numbers.utility else None
     if persons is None:
         return None
-    return (persons.home if place == "home" else persons.work).found(1)
+    found = persons.home if place == "home" else persons.work
+    return found.found_within(1)
 
 
 def _in_place(numbers: Numbers, what: Literal["flows", "population"]) -> float | None:

@@ -71,11 +71,12 @@ class TestErrors:
             wanted = [None if None in both else naive.straight(*both) * km for both in places]
             assert shown(errors) == expected_errors(wanted)
             everybody = [place(boxes) for _, boxes in crowds(pair.before)]
-            assert errors.before == sum(one is not None for one in everybody)
-            for limit in distributions.THRESHOLDS:
-                near = sum(error is not None and error <= limit for error in wanted)
-                share = near / errors.before if errors.before else None
-                assert errors.found(limit) == share
+            assert errors.original == sum(a is not None for a in everybody)
+            for far in (0, 1, 5):
+                near = sum(error is not None and error <= far for error in wanted)
+                share = near / errors.original if errors.original else None
+                assert errors.found_within(far) == share
+            assert errors.before == sum(a is not None for a, _ in places)
             assert errors.after == sum(b is not None for _, b in places)
 
     def test_of_equals_the_place_that_was_first(self):
@@ -169,6 +170,25 @@ class TestUtility:
             patch.setattr(individual, "BLOCK", 3)
             assert incrowd.utility(pair, tz=tz, threads=3) == alone
         assert (alone.persons is None) == (pair.became is None)
+
+    def test_words_are_of_everybody_in_the_original(self):
+        """Nine of ten who are left are not nine of ten of those who were there."""
+        city = incrowd.synthesize("city", users=40, seed=3)
+        became = np.full(40, -1)
+        became[:4] = range(4)
+        found = incrowd.utility(BeforeAfter(city, city[np.arange(4)], became))
+        assert found.persons.home.within[1] == 1
+        said = " ".join(found.words)
+        assert "36 of 40 (90.0%) people are not in the release" in said
+        assert (
+            "Home (where most samples from 22 to 6 h are) is found within 1 km of the true one for "
+            "10.0% of all people who have one in the original, and exactly there for 10.0%."
+        ) in said
+        trips = found.together.flows
+        printed = " ".join(repr(found).split())
+        assert "people in the release 4 of 40 (10.0%)" in printed
+        assert "home found within 1 km 4 of 40 (10.0%)" in printed
+        assert f"trips in the release {trips.after:,} of {trips.before:,}" in printed
 
     @given(pair=pairs())
     @random_cases(15)

@@ -77,7 +77,8 @@ class Recognition(Summarised):
         nothing of them. None if that attacker was not asked for.
     matches
         If asked for, a row for each attacker, n and person: user, attacker, n, matched (the person
-        she was matched with; null if nobody).
+        she was matched with; null if nobody). The table names people: do not print or save it where
+        others read, such as in a notebook.
     """
 
     table: "pl.DataFrame"
@@ -189,7 +190,7 @@ def deanonymize(
     - Boutet et al., 2016: "Uniqueness Assessment of Human Mobility on Multi-Sensor Datasets", LIRIS
       research report hal-01381986; section 3.4, top.
     - Gambs et al., 2014: "De-anonymization attack on geolocated data", Journal of Computer and
-      System Sciences; the chains that markov is after.
+      System Sciences 80 (8), DOI 10.1016/j.jcss.2014.04.024; the chains that markov is after.
 
     Examples
     --------

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from incrowd._format import several
+from incrowd._summary import Summarised, Summary
 
 __all__ = [
     "EXAMPLES",
@@ -47,7 +48,7 @@ class Example:
 
     file: str
     line: int
-    value: str
+    value: str = field(repr=False)
     exact: bool = False
     """Whether `line` is a line of the file, and not still the number of a row."""
 
@@ -80,8 +81,8 @@ class Rejects:
         return sum(self.counts.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+@dataclass(frozen=True, slots=True, repr=False)
+class Reading(Summarised):
     """What happened while data was read.
 
     Attributes
@@ -116,6 +117,9 @@ class Reading:
         How many there were then.
     unknown_cells
         Cells that rows name and the table of cells does not, with the number of rows, most first.
+    local
+        The time zone in which people live, as far as it is known: the `tz` that was given, or that
+        of the land of synthetic people. None if nobody said it.
     """
 
     files: tuple[str, ...]
@@ -135,9 +139,23 @@ class Reading:
     people: int = 0
     samples: int = 0
     unknown_cells: dict[str, int] = field(default_factory=dict)
+    local: str | None = None
+
+    def _summary(self) -> Summary:
+        facts = {"files": f"{len(self.files):,}"} if self.files else {}
+        facts |= {
+            "rows that could not be used": f"{self.rejects.total:,}",
+            "rows outside of the area": f"{self.outside:,}",
+            "rows that repeat a sample": f"{self.collapsed:,}",
+            "times without a zone": f"{self.zoneless:,} (taken as {self.zone})",
+        }
+        if self.unknown_cells:
+            facts["cells that the table lacks"] = f"{len(self.unknown_cells):,}"
+        facts |= {f"  {reason}": f"{count:,}" for reason, count in self.rejects.counts.items()}
+        return Summary(f"Reading of {several(self.rows, 'row')}", facts)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as values for JSON."""
+        """Return everything as values for JSON, with examples of rows that could not be used."""
         return {
             "files": list(self.files),
             "columns": self.columns,

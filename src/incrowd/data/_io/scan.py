@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from incrowd._outside import outside
 from incrowd.data._frame import Frame
 from incrowd.data._io.bad_rows import (
     count_malformed,
@@ -349,7 +350,7 @@ class Reader:
                     f"{checker.arctic:,} of {checker.used:,} positions lie north of 72 degrees "
                     "north, where hardly anybody lives: make sure that lat and lon are not swapped",
                     DataWarning,
-                    stacklevel=2,
+                    stacklevel=outside(),
                 )
             try:
                 crs = local_projection(self._staging.positions)
@@ -406,6 +407,7 @@ class Reader:
             zone=self._options.tz or "UTC",
             spilled=self._staging.spilled,
             unknown_cells=dict(checker.unknown_cells.most_common()),
+            local=self._options.tz,
         )
 
 

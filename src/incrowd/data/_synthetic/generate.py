@@ -17,6 +17,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -103,7 +104,11 @@ def synthesize(
     columns = schema(preset)
     table = pa.Table.from_batches(batches, schema=columns)
     del batches
-    return read(table, sensor=sensor if "sensor" in columns.names else None)
+    data = read(table, sensor=sensor if "sensor" in columns.names else None)
+    assert data.reading is not None  # noqa: S101  it was read
+    local = replace(data.reading, local=find_preset(preset).timezone)
+    object.__setattr__(data, "reading", local)  # still ours: nobody has it yet
+    return data
 
 
 def write(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incrowd._format import people as _people
 from incrowd._progress import Progress, Stages
 from incrowd._summary import Summarised, Summary
 from incrowd.data._one_each import one_each
@@ -137,7 +138,7 @@ class Anonymizability(Summarised):
 
     def _summary(self) -> Summary:
         return Summary(
-            f"Anonymizability of {self.people:,} people, k = {self.k}", notes=self.words()
+            f"Anonymizability of {_people(self.people)}, k = {self.k}", notes=self.words()
         )
 
 

@@ -5,7 +5,7 @@ Every sentence follows from figures of `Anonymizability`; which ones are said de
 
 from typing import TYPE_CHECKING
 
-from incrowd._format import duration, length, percent, rounded_percent
+from incrowd._format import duration, length, people, percent, rounded_percent
 from incrowd.measure._hardness import FEWEST
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ def words(found: "Anonymizability") -> tuple[str, ...]:
     said = [_standing(found)]
     if found.people < FEWEST:
         said.append(
-            f"With {found.people} people there is hardly a crowd to hide in, and what follows says "
-            "little."
+            f"With {people(found.people)} there is hardly a crowd to hide in, and what follows "
+            "says little."
         )
     if found.causes.already_hidden < 1:
         said += [_cost(found), *_curve(found), *_levels(found), _what(found), _how(found)]

@@ -143,7 +143,7 @@ def without_rare(visits: Visits, at_most: int) -> Visits:
     >>> from incrowd import Visits
     >>> visits = Visits.from_rows({"user": [1, 1, 2], "place": [5, 6, 5], "time": [0, 1, 2]})
     >>> without_rare(visits, 1)
-    Visits(2 people, 2 visits, 1 places)
+    Visits(2 people, 2 visits, 1 place)
     """
     if not len(visits.place):
         return visits

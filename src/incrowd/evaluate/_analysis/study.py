@@ -24,6 +24,7 @@ import numpy as np
 
 from incrowd._arguments import whole
 from incrowd._format import duration, length
+from incrowd._format import people as _people
 from incrowd._numba import Floats
 from incrowd._summary import Summarised, Summary
 from incrowd.data._trajectories import Trajectories
@@ -225,7 +226,7 @@ def study(
     if bool(np.any(data.lengths() == 0)):
         data = data[data.lengths() > 0]
     if len(data) < k:
-        raise ArgumentError(f"{len(data):,} people cannot hide in a crowd of {k}")
+        raise ArgumentError(f"{_people(len(data))} cannot hide in a crowd of {k}")
     subsets: dict[str, list[SubsetRequest]] = {}
     where: dict[str, Any] | None = None
     if "span" in wanted:

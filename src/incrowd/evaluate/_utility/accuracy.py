@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from incrowd._format import count_of, duration, length, percent
+from incrowd._format import count_of, duration, length, people, percent
 from incrowd._numba import Ints
 from incrowd._parallel import cores, on_threads
 from incrowd._summary import Summarised, Summary
@@ -260,7 +260,9 @@ class Accuracy(Summarised):
         if self.position_error is not None and self.time_error is not None:
             facts["error of the others, in space"] = f"median {length(self.position_error.median)}"
             facts["error of the others, in time"] = f"median {duration(self.time_error.median)}"
-        return Summary(f"Accuracy of a release of {self.people_published:,} people", facts)
+        if self.rows_unseen:
+            facts["rows in which nobody was seen"] = count_of(self.rows_unseen, self.rows)
+        return Summary(f"Accuracy of a release of {people(self.people_published)}", facts)
 
 
 def accuracy(pair: BeforeAfter, *, threads: int | None = None) -> Accuracy:

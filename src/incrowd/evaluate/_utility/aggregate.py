@@ -19,8 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._format import percent
 from incrowd._numba import Ints, kernel, kernel_private
 from incrowd._parallel import on_threads
+from incrowd._summary import Summarised, Summary
 from incrowd.data._frame import Frame
 from incrowd.errors import ArgumentError
 from incrowd.evaluate._correlation import spearman
@@ -252,8 +254,8 @@ class Map:
     cells: tuple[tuple[int, int, int | None, int | None], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AggregateUtility:
+@dataclass(frozen=True, slots=True, repr=False)
+class AggregateUtility(Summarised):
     """What is true of everybody together, before and after.
 
     Attributes
@@ -279,6 +281,19 @@ class AggregateUtility:
     visits: Difference
     rank_correlation: float | None
     map: Map
+
+    def _summary(self) -> Summary:
+        counted = {"trips": self.flows, "people by hour": self.population, "samples": self.visits}
+        rank = self.rank_correlation
+        return Summary(
+            f"Everybody together, on squares of {self.grid_km:g} km",
+            {} if rank is None else {"rank correlation of squares": f"{rank:.3f}"},
+            head=("what", "original", "release", "to be moved"),
+            rows=[
+                (name, f"{of.before:,}", f"{of.after:,}", percent(of.moved))
+                for name, of in counted.items()
+            ],
+        )
 
 
 def compare(

@@ -169,18 +169,21 @@ class Errors:
     Attributes
     ----------
     before, after, both
-        For how many people there is such a place in the original, whether they are published or
-        not; for how many in the release; and for how many in both.
+        For how many of the people who are published there is such a place in the original, in the
+        release, and in both.
     unaffected
         The share of `both` for whom it is exactly the same place.
     within
         The share of `both` within so many kilometres: the distribution, on fixed thresholds.
     quantiles
-        The error in km that so large a share does not exceed.
+        The error in km that so large a share of `both` does not exceed.
     mean
-        The mean error in km.
+        The mean error in km, of `both`.
+    original
+        For how many people there is such a place in the original, published or not.
 
-    Where there is nobody, shares, quantiles and mean are None.
+    Where there is nobody, shares, quantiles and mean are None. Shares of `both`, which the papers
+    give, say nothing of people who were lost; `found_within` does.
     """
 
     before: int
@@ -190,16 +193,25 @@ class Errors:
     within: dict[float, float | None]
     quantiles: dict[float, float | None]
     mean: float | None
+    original: int = 0
 
-    def found(self, km: float) -> float | None:
-        """Return the share of everybody with such a place for whom it is found within so many km.
+    def found_within(self, km: float) -> float | None:
+        """Give the share of all people of the original who have such a place, and it is found.
 
-        Who is not published, or has no such place in the release, is not found.
+        It is found if that in the release lies within one of the thresholds in km (0: is exactly
+        the same). Of who is not published, or has no such place there, it is not found. None if
+        nobody has one in the original.
+
+        Examples
+        --------
+        >>> errors = errors_of(2, 2, [0.5, 3.0], original=10)
+        >>> errors.within[1], errors.found_within(1)
+        (0.5, 0.1)
         """
-        near = self.within.get(km)
-        if not self.before:
+        if not self.original:
             return None
-        return 0.0 if near is None else round(near * self.both) / self.before
+        share = self.within.get(km) if km else self.unaffected
+        return round((share or 0.0) * self.both) / self.original
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,8 +281,10 @@ class Ratios:
     hidden: int
 
 
-def errors_of(before: int, after: int, kilometres: Sequence[float]) -> Errors:
-    """Gather errors in km of those who have both."""
+def errors_of(
+    before: int, after: int, kilometres: Sequence[float], *, original: int | None = None
+) -> Errors:
+    """Gather errors in km of those who have both; all who have one are published unless told."""
     errors = np.array(kilometres, np.float64)
     return Errors(
         before,
@@ -280,6 +294,7 @@ def errors_of(before: int, after: int, kilometres: Sequence[float]) -> Errors:
         {limit: _share(errors <= limit) for limit in THRESHOLDS},
         _quantiles(errors),
         math.fsum(errors) / len(errors) if len(errors) else None,
+        before if original is None else original,
     )
 
 

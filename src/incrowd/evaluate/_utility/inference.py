@@ -35,13 +35,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._format import count_of, length, rounded_percent
+from incrowd._format import count_of, length, people, rounded_percent
 from incrowd._numba import Ints
 from incrowd._parallel import cores, on_threads
 from incrowd._progress import Progress, Stages
 from incrowd._summary import Summarised, Summary
 from incrowd.data._select import find_zone
 from incrowd.data._trajectories import Trajectories
+from incrowd.data._zone import zone_or_utc
 from incrowd.errors import ArgumentError, InputError
 from incrowd.evaluate._comparison import BeforeAfter
 from incrowd.evaluate._utility._kernels import UNSEEN, finest_boxes, latest_ends
@@ -112,8 +113,8 @@ class Share:
         return self.number / self.of if self.of else None
 
 
-@dataclass(frozen=True, slots=True)
-class Disclosure:
+@dataclass(frozen=True, slots=True, repr=False)
+class Disclosure(Summarised):
     """What is told to within a length.
 
     Attributes
@@ -145,6 +146,11 @@ class Disclosure:
     def within(self) -> str:
         """The length in words: that of a cell, where cells are wider."""
         return length(max(self.metres, self.side))
+
+    def _summary(self) -> Summary:
+        shares = {said: getattr(self, name) for name, said in SHOWN.items()}
+        facts = {said: count_of(of.number, of.of) if of.of else "-" for said, of in shares.items()}
+        return Summary(f"Shown to within {self.within}", facts)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -217,14 +223,14 @@ class Inference(Summarised):
     def _summary(self) -> Summary:
         head, rows = self.table()
         notes = [f"Hours are of {self.tz}.", *words_beside(self)]
-        title = f"Inference: what crowds tell of {self.people:,} people"
+        title = f"Inference: what crowds tell of {people(self.people)}"
         return Summary(title, head=head, rows=rows, notes=notes)
 
 
 def inference(
     pair: BeforeAfter,
     *,
-    tz: str = "UTC",
+    tz: str | None = None,
     metres: Sequence[float] = (100, 1000),
     threads: int | None = None,
     progress: Progress | None = None,
@@ -246,7 +252,9 @@ def inference(
     pair
         The data before and after, and who became whom.
     tz
-        The zone in which it is night, like Africa/Abidjan.
+        The zone in which it is night, like Africa/Abidjan. Unless given, the zone that the original
+        was read with (for synthetic data, that of its land); if it was read with none, UTC is
+        assumed, with a warning.
     metres
         The lengths up to which a box is small; at least one cell.
     threads
@@ -261,6 +269,13 @@ def inference(
     ArgumentError
         If nobody knows who became whom, if the two do not lie on one grid, or if an option makes no
         sense.
+
+    References
+    ----------
+    - Machanavajjhala et al., 2006: "l-Diversity: Privacy Beyond k-Anonymity", ICDE 2006, DOI
+      10.1109/ICDE.2006.1; the homogeneity attack.
+    - Article 29 Working Party, 2014: "Opinion 05/2014 on Anonymisation Techniques", WP216; the
+      third of its three questions, inference.
 
     Examples
     --------
@@ -286,6 +301,7 @@ def inference(
         raise ArgumentError("the data before and after must lie on one grid, with one clock")
     if bool(np.any(before.crowd != 1)):
         raise ArgumentError("the original must have one person a trajectory; this one has crowds")
+    tz = zone_or_utc(tz, before)
     workers, stages = cores(threads), Stages(progress, STEPS, parts=1)
     stages.advance(0)
     profiles = mobility_profiles(centres_of(before, tz, workers), workers)

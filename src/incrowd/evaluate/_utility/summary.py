@@ -15,13 +15,15 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from incrowd._arguments import is_number
-from incrowd._format import percent
+from incrowd._charts import BLUE, GREEN
+from incrowd._format import count_of, people, percent
 from incrowd._numba import Floats, Ints
 from incrowd._parallel import cores
 from incrowd._progress import Progress, Stages
 from incrowd._summary import Summarised, Summary
 from incrowd.data._extent import beyond
 from incrowd.data._trajectories import Trajectories
+from incrowd.data._zone import zone_or_utc
 from incrowd.errors import ArgumentError, DataWarning, InputError
 from incrowd.evaluate._comparison import BeforeAfter
 from incrowd.evaluate._utility.aggregate import AggregateUtility, compare, counts_of, grid_of
@@ -58,11 +60,17 @@ SIDE = 5.0
 """The side of a square in km, unless it is given."""
 KM = 1
 """Within so many kilometres a place counts as found in the chart."""
+EACH, TOGETHER = "of people who have one in the original", "everybody together"
+COLOURS = {EACH: BLUE, TOGETHER: GREEN}
+"""Of what shares are, in the chart."""
 
 
-@dataclass(frozen=True, slots=True)
-class Persons:
+@dataclass(frozen=True, slots=True, repr=False)
+class Persons(Summarised):
     """Each person in the release beside herself in the original.
+
+    All shares and quantiles are of people who are published, as in the papers; how many of the
+    original a place is found for, `Errors.found_within` tells.
 
     Attributes
     ----------
@@ -87,6 +95,30 @@ class Persons:
     travelled: Ratios
     gyration: Ratios
     hull: Ratios
+
+    def _summary(self) -> Summary:
+        everybody = self.people + self.dropped
+        facts = {"people in the release": count_of(self.people, everybody) if everybody else "none"}
+        for name, of in (("travel distance", self.travelled), ("radius of gyration", self.gyration),
+                         ("area of the hull", self.hull)):  # fmt: skip
+            facts[name] = f"within a factor of two for {percent(of.twofold)} of {people(of.moving)}"
+        places = {"centre of mass": self.centre_of_mass, "home": self.home, "work": self.work}
+        return Summary(
+            f"Each of {people(self.people)} in the release beside the original",
+            facts,
+            head=("place", "have one", "in the release", "found within 1 km", "median error, km"),
+            rows=[
+                (
+                    name,
+                    f"{of.original:,}",
+                    f"{of.after:,}",
+                    percent(of.found_within(KM)),
+                    "-" if (half := of.quantiles.get(0.5)) is None else f"{half:.2f}",
+                )
+                for name, of in places.items()
+            ],
+            notes=["Found: of all who have one in the original. Errors are of those in both."],
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -116,6 +148,12 @@ class Utility(Summarised):
         each = {} if self.persons is None else words_of_persons(self.persons)
         return [*each.values(), *words_of_together(self.together).values()]
 
+    @property
+    def _trips_left(self) -> float | None:
+        """How many trips the release has, for each of the original."""
+        trips = self.together.flows
+        return trips.after / trips.before if trips.before else None
+
     def as_dict(self) -> dict[str, Any]:
         """Give everything as plain values, for JSON."""
         plain: dict[str, Any] = _plain(asdict(self))
@@ -125,12 +163,13 @@ class Utility(Summarised):
         """Return a chart (Altair) of the shares that are still right: of places, hours and trips.
 
         Of each person: whether her home, workplace and centre of mass are found within 1 km (if it
-        is known who became whom). Of everybody together: which share of trips, hours and samples is
-        in the right square.
+        is known who became whom), of all who have one in the original: those of people who are not
+        in the release are not found. Of everybody together: how many trips are left, and which
+        share of what is left (of trips, hours and samples) is in the right square.
         """
         import altair as alt
 
-        from incrowd._charts import BLUE, GREEN, data_of, styled
+        from incrowd._charts import data_of, styled
 
         rows: list[dict[str, Any]] = []
         if self.persons is not None:
@@ -140,10 +179,12 @@ class Utility(Summarised):
                 "centre of mass": self.persons.centre_of_mass,
             }
             rows = [
-                {"what": f"{name} within 1 km", "share": errors.within[KM], "of": "people"}
+                {"what": f"{name} within 1 km", "share": share, "of": EACH}
                 for name, errors in found.items()
-                if errors.within.get(KM) is not None
+                if (share := errors.found_within(KM)) is not None
             ]
+        if (left := self._trips_left) is not None:
+            rows.append({"what": "trips that are left", "share": min(left, 1.0), "of": TOGETHER})
         side = f"{self.together.grid_km:g} km"
         moved = {
             "trips": self.together.flows,
@@ -151,25 +192,26 @@ class Utility(Summarised):
             "samples": self.together.visits,
         }
         rows += [
-            {"what": f"{name} in the right square of {side}", "share": 1 - each.moved, "of": name}
+            {
+                "what": f"{name} left, in the right square of {side}",
+                "share": 1 - each.moved,
+                "of": TOGETHER,
+            }
             for name, each in moved.items()
         ]
-        for row in rows:
-            row["of"] = "each person" if row["of"] == "people" else "everybody together"
+        colours = {of: COLOURS[of] for of in dict.fromkeys(row["of"] for row in rows)}
         chart = (
             alt.Chart(data_of(rows))
             .mark_bar()
             .encode(
-                y=alt.Y("what:N", sort=None, title=None, axis=alt.Axis(labelLimit=260)),
+                y=alt.Y("what:N", sort=None, title=None, axis=alt.Axis(labelLimit=300)),
                 x=alt.X(
-                    "share:Q", title="still right", axis=alt.Axis(format="%"),
+                    "share:Q", title="share", axis=alt.Axis(format="%"),
                     scale=alt.Scale(domain=[0, 1]),
                 ),
                 color=alt.Color(
                     "of:N",
-                    scale=alt.Scale(
-                        domain=["each person", "everybody together"], range=[BLUE, GREEN]
-                    ),
+                    scale=alt.Scale(domain=list(colours), range=list(colours.values())),
                 ),
                 tooltip=[alt.Tooltip("what:N"), alt.Tooltip("share:Q", format=".1%")],
             )
@@ -178,14 +220,23 @@ class Utility(Summarised):
         return drawn
 
     def _summary(self) -> Summary:
+        facts, trips = {}, self.together.flows
+        if (who := self.persons) is not None:
+            facts["people in the release"] = count_of(who.people, who.people + who.dropped)
+            for name, errors in (("home", who.home), ("workplace", who.work)):
+                if (share := errors.found_within(KM)) is not None:
+                    found = count_of(round(share * errors.original), errors.original)
+                    facts[f"{name} found within 1 km"] = found
+        if (left := self._trips_left) is not None:
+            facts["trips in the release"] = f"{trips.after:,} of {trips.before:,} ({percent(left)})"
         notes = [f"Hours are of {self.tz}.", *self.words]
-        return Summary("Utility: what is left of a dataset", notes=notes)
+        return Summary("Utility: what is left of a dataset", facts, notes=notes)
 
 
 def utility(
     pair: BeforeAfter,
     *,
-    tz: str = "UTC",
+    tz: str | None = None,
     grid: float = 5.0,
     least: int = 10,
     threads: int | None = None,
@@ -204,7 +255,9 @@ def utility(
     pair
         The data before and after, and who became whom where that is known.
     tz
-        The zone in which it is night, like Africa/Abidjan.
+        The zone in which it is night, like Africa/Abidjan. Unless given, the zone that the original
+        was read with (for synthetic data, that of its land); if it was read with none, UTC is
+        assumed, with a warning.
     grid
         The side of a square in km, for trips, people by hour and samples by place; rounded to
         whole cells of the data.
@@ -256,6 +309,7 @@ def utility(
     if before.frame != after.frame:
         raise ArgumentError("the data before and after must lie on one grid, with one clock")
     _tell_of_wide(grid, before)
+    tz = zone_or_utc(tz, before)
     number, fewest = cores(threads), max(int(least), int(after.crowd.min()))
     stages = Stages(progress, STEPS, parts=1)
     stages.advance(0)
@@ -308,9 +362,11 @@ def _persons(
     return Persons(
         people=len(known),
         dropped=int((became < 0).sum()),
-        centre_of_mass=errors_of(int((mine.whole[:, SIZE] > 0).sum()), len(known), in_km),
-        home=errors_of(_having(mine, HOME), _having(b, HOME), at_home),
-        work=errors_of(_having(mine, WORK), _having(b, WORK), at_work),
+        centre_of_mass=errors_of(
+            len(known), len(known), in_km, original=int((mine.whole[:, SIZE] > 0).sum())
+        ),
+        home=errors_of(_having(a, HOME), _having(b, HOME), at_home, original=_having(mine, HOME)),
+        work=errors_of(_having(a, WORK), _having(b, WORK), at_work, original=_having(mine, WORK)),
         travelled=ratios("km", travelled, km),
         gyration=ratios("km", gyration, km),
         hull=ratios("km2", area, km**2),
@@ -329,19 +385,27 @@ def _plain(value: Any) -> Any:
 
 
 def words_of_persons(found: Persons) -> dict[str, str]:
-    """Say where people are found, of places that somebody has."""
+    """Say who is lost, and where the others are found, of places that somebody has.
+
+    Shares are of everybody who has the place in the original.
+    """
+    said = {}
+    if found.dropped:
+        lost = count_of(found.dropped, found.people + found.dropped)
+        verb = "is" if found.dropped == 1 else "are"
+        said["lost"] = f"{lost} people {verb} not in the release: nothing of theirs is found there."
     places = {
         "centre": ("The centre of mass of a person's places", found.centre_of_mass),
         "home": ("Home (where most samples from 22 to 6 h are)", found.home),
         "work": ("Work (where most samples from 9 to 17 h are)", found.work),
     }
-    return {
+    return said | {
         name: (
-            f"{place} is found within 1 km of the true one for {percent(errors.within[1])} "
-            f"of people, and exactly there for {percent(errors.unaffected)}."
+            f"{place} is found within 1 km of the true one for {percent(share)} of all people who "
+            f"have one in the original, and exactly there for {percent(errors.found_within(0))}."
         )
         for name, (place, errors) in places.items()
-        if errors.both
+        if (share := errors.found_within(KM)) is not None
     }
 
 
@@ -351,9 +415,9 @@ def words_of_together(found: AggregateUtility) -> dict[str, str]:
     words = {}
     if found.flows.before or found.flows.after:
         words["trips"] = (
-            f"{percent(found.flows.moved)} of trips would have to start or end in another {square} "
-            f"to be spread as in the original ({found.flows.before:,} trips in the original, "
-            f"{found.flows.after:,} in the release)."
+            f"{percent(found.flows.moved)} of the trips that are left would have to start or end "
+            f"in another {square} to be spread as in the original ({found.flows.before:,} trips in "
+            f"the original, {found.flows.after:,} in the release)."
         )
     words["people by hour"] = (
         f"{percent(found.population.moved)} of the hours that people spend in a {square} would "

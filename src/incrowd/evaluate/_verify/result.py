@@ -72,8 +72,8 @@ SPLIT = (
 SEEDED = "The names were drawn from a seed and can be guessed; this release is a test."
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+@dataclass(frozen=True, slots=True, repr=False)
+class Check(Summarised):
     """One thing that was looked at.
 
     Attributes
@@ -102,6 +102,9 @@ class Check:
         if self.noted:
             return "note"
         return {True: "ok", False: "FAILED", None: "not checked"}[self.ok]
+
+    def _summary(self) -> Summary:
+        return Summary(f"Check of {self.name}: {self.mark}", notes=[self.says])
 
 
 def passed(name: str, says: str, figures: Mapping[str, Any]) -> Check:

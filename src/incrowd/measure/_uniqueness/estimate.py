@@ -10,19 +10,19 @@ Section 3.3 of *Uniqueness Assessment of Human Mobility on Multi-Sensor Datasets
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._format import percent
+from incrowd._format import duration, percent, rounded_percent
 from incrowd._numba import Ints, kernel
 from incrowd._parallel import cores
 from incrowd._summary import Summarised, Summary
 from incrowd.data._trajectories import Trajectories
 from incrowd.data._visits import Visits
-from incrowd.errors import ArgumentError
+from incrowd.errors import ArgumentError, InputError
 from incrowd.measure._uniqueness.encoding import (
     Points,
     join_sensors,
@@ -45,6 +45,19 @@ __all__ = [
 
 
 MODELS = ("probabilistic", "deterministic", "exact")
+KINDS = {
+    "spatio_temporal": "a place and a time each",
+    "spatial": "a place each, without its time",
+    "temporal": "a time each, without its place",
+}
+CHOSEN = {
+    "probabilistic": "chosen at random",
+    "deterministic": "the most frequent of each person",
+    "exact": "all that each person has",
+}
+"""What points are, and how they are chosen, in words."""
+TINY = 0.0005
+"""What would be written as 0.0%."""
 DRAWS = 2500
 NORMAL = 1.959963984540054
 """The standard normal quantile of 97.5 %: an interval of 95 %."""
@@ -63,14 +76,22 @@ class Uniqueness(Summarised):
         itself where nothing is estimated), and crowd (the mean number of people who have all
         points of a trial).
     people
-        For each number of points and each person who has so many: points, user, trials, share.
+        For each number of points and each person who has so many: points, user, trials, share. The
+        table names people: do not print or save it where others read, such as in a notebook.
     crowds
         How large the crowds are: points, crowd, trials.
+    kind, model
+        What a point is, and how points are chosen, as asked for.
+    slot
+        How long a slot of time is, in seconds; None where that is not known.
     """
 
     table: "pl.DataFrame"
     people: "pl.DataFrame"
     crowds: "pl.DataFrame"
+    kind: str | None = None
+    model: str | None = None
+    slot: float | None = None
 
     @property
     def share(self) -> float | list[float]:
@@ -80,6 +101,11 @@ class Uniqueness(Summarised):
 
     def plot(self) -> "alt.LayerChart":
         """Return a chart (Altair) of the share that is unique, by the number of known points.
+
+        Raises
+        ------
+        InputError
+            If nobody has so many points.
 
         Examples
         --------
@@ -92,6 +118,8 @@ class Uniqueness(Summarised):
 
         from incrowd._charts import ORANGE, data_of, share_axis, styled
 
+        if not self.table["people"].sum():
+            raise InputError("nobody has so many points, so there is nothing to be drawn")
         columns = ("points", "share", "low", "high", "people")
         rows = self.table.select(columns).rows(named=True)
         base = alt.Chart(data_of(rows)).encode(
@@ -106,24 +134,40 @@ class Uniqueness(Summarised):
         line = base.mark_line(color=ORANGE, point=alt.OverlayMarkDef(color=ORANGE, size=50)).encode(
             y=share_axis("share", "people singled out")
         )
-        return styled(line + band, "How few known points single a person out")
+        title = ["How few known points single a person out", *filter(None, [self._how])]
+        return styled(line + band, title)
+
+    @property
+    def _how(self) -> str:
+        """What a point is, in words, and how points are chosen."""
+        parts = [str(KINDS.get(self.kind or "", "")), str(CHOSEN.get(self.model or "", ""))]
+        if self.slot is not None and self.kind != "spatial":
+            parts.insert(1, f"slots of {duration(self.slot / 60)}")
+        return "; ".join(part for part in parts if part)
 
     def _summary(self) -> Summary:
         rows = self.table.iter_rows(named=True)
         return Summary(
             "Uniqueness: how often a few points identify one person",
+            {"points": self._how} if self._how else {},
             head=("points", "people", "trials", "unique", "95% interval"),
             rows=[
                 (
                     str(row["points"]),
                     f"{row['people']:,}",
                     f"{row['trials']:,}",
-                    percent(row["share"]),
-                    f"{percent(row['low'])} to {percent(row['high'])}",
+                    _part(row["share"]),
+                    f"{_part(row['low'])} to {_part(row['high'])}",
                 )
                 for row in rows
             ],
         )
+
+
+def _part(share: float | None) -> str:
+    """Write a share: never none where some were singled out."""
+    near = share is not None and (0 < share < TINY or 1 - TINY < share < 1)
+    return rounded_percent(share) if near else percent(share)
 
 
 def uniqueness(
@@ -204,13 +248,20 @@ def uniqueness(
     if isinstance(visits, Mapping):
         _check_sensors(visits, wanted, model)
         several = {name: Visits.of(one) for name, one in visits.items()}
+        frames = {one.frame.slot if one.frame else None for one in several.values()}
         traces = join_sensors({name: points_of(one, kind, **how) for name, one in several.items()})
     else:
-        traces = points_of(Visits.of(visits), kind, **how)
-    return of_points(
+        one = Visits.of(visits)
+        frames = {one.frame.slot if one.frame else None}
+        traces = points_of(one, kind, **how)
+    found = of_points(
         traces, wanted, model=model, draws=draws, each=each, seed=seed, threads=number,
         progress=progress,
     )  # fmt: skip
+    unit = frames.pop() if len(frames) == 1 else None
+    return replace(
+        found, kind=kind, model=model, slot=None if unit is None else float(unit * precision)
+    )
 
 
 def of_points(

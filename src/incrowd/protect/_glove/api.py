@@ -20,6 +20,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from incrowd._arguments import whole
+from incrowd._outside import outside
 from incrowd.errors import ArgumentError, DataWarning, IncrowdDeprecationWarning
 from incrowd.protect._generalisation import checked
 from incrowd.protect._glove.settings import (
@@ -488,12 +489,12 @@ def _threshold(
     """Return a threshold in cells or slots; warn of the old way to give it, and of one in vain."""
     if number is not None:
         said = f"{old} is deprecated; use {new} instead: {in_words(old, number, data.frame)}"
-        warnings.warn(said, IncrowdDeprecationWarning, stacklevel=3)
+        warnings.warn(said, IncrowdDeprecationWarning, stacklevel=outside())
     found = threshold(old, number, new, value, data.frame)
     if found is not None:
         vain = in_vain(old if value is None else new, found, data)
         if vain:
-            warnings.warn(vain, DataWarning, stacklevel=3)
+            warnings.warn(vain, DataWarning, stacklevel=outside())
     return found
 
 

@@ -42,8 +42,8 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Losses(Mapping[str, int]):
+@dataclass(frozen=True, slots=True, repr=False)
+class Losses(Summarised, Mapping[str, int]):
     """What was lost, counted in people, samples of the input, and generalised boxes.
 
     The counts are attributes, and the values of a mapping by the same names.
@@ -87,6 +87,10 @@ class Losses(Mapping[str, int]):
     def _counted(self) -> list[str]:
         return [each.name for each in fields(self) if getattr(self, each.name) is not None]
 
+    def _summary(self) -> Summary:
+        counts = {name.replace("_", " "): f"{number:,}" for name, number in self.items()}
+        return Summary("What was lost", counts)
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Release(Summarised):
@@ -98,6 +102,7 @@ class Release(Summarised):
         What is to be published; the crowd says for how many people each one stands.
     assignment
         For every person (user) the index of the trajectory that stands for her; null if dropped.
+        The table names people: do not print or save it where others read, such as in a notebook.
     merges
         Older, younger and cost of each merge, in order. Indices count people of the input first,
         then merges. Refined crowds began with what these made.

@@ -141,10 +141,10 @@ def _places(persons: Persons) -> Chart | None:
         "workplace": persons.work,
     }
     rows: list[dict[str, Any]] = [
-        {"what": text, "km": f"{float(km):g}", "share": errors.found(km)}
+        {"what": text, "km": f"{float(km):g}", "share": share}
         for text, errors in places.items()
         for km in errors.within
-        if errors.before
+        if (share := errors.found_within(km)) is not None
     ]
     if not rows:
         return None
