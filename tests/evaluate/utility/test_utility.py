@@ -265,7 +265,7 @@ class TestUtility:
         data = Trajectories.from_boxes({"user": [1, 1], "x0": [0, 49], "y0": [0] * 2, "t0": [0, 9]})
         pair = BeforeAfter(data, data, np.array([0]))
         with pytest.warns(DataWarning) as told:
-            incrowd.utility(pair, grid=100)
+            incrowd.utility(pair, grid=100, tz="UTC")
         says = "grid=100 (km) is wider than the data (5 km): it is in km, and at most four squares"
         assert [str(one.message) for one in told] == [f"{says} are left"]
         assert told[0].filename == __file__
