@@ -1,5 +1,6 @@
 import errno
 import json
+import pathlib
 import shutil
 from dataclasses import replace
 
@@ -126,6 +127,14 @@ class TestAnonymize:
         assert found["record"] is None
         settings = found["settings"]
         assert (settings["k"], settings["reshape"], settings["variant"]) == (3, "union", "loose")
+
+    def test_where_people_live_is_kept_in_the_record(self, anonymize, incrowd):
+        words = ("--record", "who.parquet", "--local-tz", "Africa/Dakar")
+        assert anonymize(*words)[0] == 0
+        *_, err = incrowd("report", "release", "--record", "who.parquet", "--attack-sample", 5)
+        assert "time zone" not in err
+        assert "Africa/Dakar" in pathlib.Path("release-report.html").read_text()
+        assert "--local-tz Africa/Dakar" in pathlib.Path("release-report.html").read_text()
 
     def test_times_without_a_zone_are_noted(self, anonymize, calls):
         text = (calls / "calls.csv").read_text()

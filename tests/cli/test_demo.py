@@ -36,6 +36,18 @@ class TestDemo:
             "who.parquet",
         ]
 
+    def test_its_record_knows_the_city_and_its_zone(self, incrowd, tmp_path):
+        assert incrowd("demo", "-o", tmp_path, "--users", 12)[0] == 0
+        record = ("--record", tmp_path / "who.parquet")
+        assert incrowd("verify", tmp_path / "release", *record)[0] == 0
+        status, out, err = incrowd("evaluate", tmp_path / "release", *record)
+        assert status == 0
+        assert "UTC" not in err + out
+        words = ("--decision", "refuse", "--signer", "A. Diop")
+        status, out, _ = incrowd("sign", tmp_path / "release", *words)
+        assert status == 0
+        assert str(tmp_path / "release-decision.json") in out
+
     @in_deep
     def test_the_next_command_works(self, incrowd, tmp_path):
         _, out, _ = incrowd("demo", "-o", tmp_path, "--users", 5)

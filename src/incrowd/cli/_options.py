@@ -160,11 +160,11 @@ class Source:
             rows = "1 row that" if aside.rows == 1 else f"{aside.rows:,} rows that"
             say(f"note: {rows} cannot be used {'is' if aside.rows == 1 else 'are'} in {aside.path}")
 
-    def noted(self, data: "Trajectories") -> "OriginalReading":
-        """Return how the data was read, for the private record of a release."""
+    def noted(self, data: "Trajectories", local_tz: str | None = None) -> "OriginalReading":
+        """Return how the data was read, and where people live, for the private record."""
         from incrowd.data._original import OriginalReading
 
-        return OriginalReading.of(self.path, self.reading, self.selecting, data)
+        return OriginalReading.of(self.path, self.reading, self.selecting, data, local_tz)
 
     def read_on(self, grid: "Frame") -> "Trajectories":
         """Read the data as `read` does, on a grid in all that was not asked for otherwise.

@@ -23,7 +23,7 @@ from incrowd.cli._methods import (
     takes_settings,
     without_others,
 )
-from incrowd.cli._options import AsJson, Source, reads_data
+from incrowd.cli._options import AsJson, LocalZone, Source, reads_data
 from incrowd.errors import ArgumentError, IncrowdError, LossError, VerificationError
 
 if TYPE_CHECKING:
@@ -113,6 +113,7 @@ def anonymize(
         ),
     ] = False,
     fail_above: FailAbove = None,
+    local: LocalZone = None,
     as_json: AsJson = False,
 ) -> None:
     """Protect a dataset, verify what was written, and publish it.
@@ -156,7 +157,7 @@ def anonymize(
                     original=data,
                     format=form.value,
                     record=record,
-                    reading=None if record is None else source.noted(data),
+                    reading=None if record is None else source.noted(data, local),
                     overwrite=overwrite,
                     max_lost=fail_above,
                     progress=update,
@@ -348,7 +349,7 @@ def _next(context: typer.Context, done: "Publication", record: Path | None) -> l
 def _reading_words(context: typer.Context) -> list[str]:
     """Give the options of reading as they were given, for a command that reads the same."""
     own = {"data", "output", "method", "form", "record", "checkpoint", "overwrite", "as_json"}
-    own.update(offered_settings(), EVERYWHERE, ["fail_above"])
+    own.update(offered_settings(), EVERYWHERE, ["fail_above", "local"])
     words: list[str] = []
     for option in context.command.params:
         source = context.get_parameter_source(option.name or "")

@@ -35,6 +35,7 @@ def demo(
     """
     import incrowd
     from incrowd.data._manifest import PAGE
+    from incrowd.data._original import OriginalReading
     from incrowd.evaluate._publish import publish, refuse_places
     from incrowd.report._make import make
     from incrowd.report._terminal import attack_lines, unique_lines
@@ -59,8 +60,9 @@ def demo(
         release = incrowd.glove(data, K, progress=show)
     with progress("Writing and verifying", "steps") as update:
         done = publish(
-            release, folder, original=data, record=record, overwrite=True, progress=update
-        )
+            release, folder, original=data, record=record, overwrite=True, progress=update,
+            reading=OriginalReading.of(str(file), {}, {}, data, ZONE),
+        )  # fmt: skip
     _head(f"\nEverybody in a crowd of {K} or more, verified and published")
     print("\n".join(_methods.lines_of(data, release, done)))
     with progress("Attacking, evaluating, reporting", "steps") as update:
@@ -75,7 +77,7 @@ def demo(
     print("\n".join(unique_lines(report.numbers)))
     _head("\nThe report, first screen")
     print("\n".join(report.lines()))
-    again = f"{anonymize.itself()} verify {folder} --original {file}"
+    again = f"{anonymize.itself()} verify {folder} --record {record}"
     print(f"\nThe report is in {page}: open it in a browser.")
     print(f"The city is in {file}, the release in {folder}, who became whom in {record}.")
     print(f"Verify it again with:  {again}")

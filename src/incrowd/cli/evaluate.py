@@ -150,10 +150,13 @@ def _beside(
 ) -> tuple[dict[str, Any], list[str]]:
     """Say what a release is good for, beside its original."""
     import incrowd
+    from incrowd.data._original import reading_of
     from incrowd.data._zone import known_zone
     from incrowd.evaluate._comparison import of_files
 
-    tz = known_zone(local or source.reading["tz"])
+    kept = reading_of(record)
+    tz = known_zone(local or source.reading["tz"] or (kept.zone if kept else None))
+    said = tz is not None
     if tz is None:
         tz = "UTC"
         say(
@@ -179,7 +182,7 @@ def _beside(
     if told is not None:
         lines += ["", *inference_lines(told)]
     notes = [UNKNOWN] if useful.persons is None else []
-    notes += [IN_UTC] if local is None and source.reading["tz"] is None else []
+    notes += [] if said else [IN_UTC]
     lines += [line for note in notes for line in ("", *wrapped("", note))]
     found = {
         "accuracy": accurate.as_dict(),

@@ -261,7 +261,8 @@ class _Steps:
                 done = publish(
                     result, release, original=self.data,
                     format=self.wanted.form, record=record, max_lost=self.wanted.max_lost,
-                    reading=self.wanted.source.noted(self.data), progress=update,
+                    reading=self.wanted.source.noted(self.data, self.wanted.reporting["tz"]),
+                    progress=update,
                 )  # fmt: skip
             except (ArgumentError, LossError, VerificationError):
                 # The same run would end in the same way.

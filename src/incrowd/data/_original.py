@@ -74,6 +74,8 @@ class OriginalReading:
         the end of the last, in seconds since 1970.
     cells_sha256
         Of the table of antennas, where there is one.
+    local_tz
+        The zone in which people live, where it is not that of the times.
 
     Examples
     --------
@@ -101,6 +103,7 @@ class OriginalReading:
     first: int
     last: int
     cells_sha256: str | None = None
+    local_tz: str | None = None
     version: int = field(default=VERSION)
 
     @classmethod
@@ -110,6 +113,7 @@ class OriginalReading:
         options: Mapping[str, Any],
         selection: Mapping[str, Any],
         data: "Trajectories",
+        local_tz: str | None = None,
     ) -> "OriginalReading":
         """Note how data was read; the files are hashed."""
         cells = options.get("cells")
@@ -125,8 +129,15 @@ class OriginalReading:
             },
             sha256=hash_of_files(source),
             cells_sha256=None if cells is None else hash_of_files(cells),
+            local_tz=local_tz,
             **_facts(data),
         )
+
+    @property
+    def zone(self) -> str | None:
+        """The zone in which people live, as far as it was told."""
+        zone = self.local_tz or self.options.get("tz")
+        return None if zone is None else str(zone)
 
     def to_json(self) -> str:
         """Return all of it as text."""

@@ -234,7 +234,7 @@ def make(
 def _zone(tz: str | None, known: OriginalReading | None, original: Any) -> str | None:
     """Return the zone in which people live; warn if nobody said it and it matters."""
     if tz is None and known is not None:
-        tz = known.options.get("tz")
+        tz = known.zone
     zone = known_zone(tz, original)
     if zone is None and original is not None:
         zone_or_utc(None, where=" on the page")
