@@ -89,6 +89,7 @@ class TestInit:
     def test_a_few_bad_times_do_not_matter(self, project, incrowd):
         lines = (project / "calls.csv").read_text().splitlines()
         lines[5] = "s1,00/00/0000,c0"
+        lines[1] = "s1,00/00/0000 00:00:00,c0"
         lines[9] = "s1,,c0"
         (project / "calls.csv").write_text("\n".join(lines) + "\n")
         assert incrowd("init", "calls.csv", "--tz", "Europe/Paris")[0] == 0

@@ -29,6 +29,8 @@ _FILES = 12
 _LARGE = 2 << 30
 """Of larger files the first rows are looked at, in bytes."""
 _SHOWN = 3
+_BAD = 0.05
+"""The share of times that may be none: as many rows as may be bad unless told otherwise."""
 _POSITIONS = (("lat", "lon"), ("x", "y"), ("geometry",))
 _TABLES = (".csv", ".tsv", ".txt", ".parquet", ".csv.gz")
 
@@ -185,7 +187,7 @@ def look_at(data: str, antennas: Path | None = None) -> Look:
         files=len(files),
         columns=columns,
         times=shown,
-        formats=[] if typed else guess_time_formats(times) or guess_time_formats(shown),
+        formats=[] if typed else guess_time_formats(times, bad=_BAD),
         zoned="TIME ZONE" in kind or (not typed and all(map(_has_zone, times))),
         positions=has_position,
         antennas=table,

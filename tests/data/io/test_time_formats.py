@@ -67,3 +67,25 @@ def test_the_hint_names_both_where_both_fit() -> None:
     hint = time_format_hint(["03/04/2024 07:30"])
     assert hint is not None
     assert "'%d/%m/%Y %H:%M' or '%m/%d/%Y %H:%M'" in hint
+
+
+class TestBadValues:
+    DAYS = tuple(f"{day:02}/03/2024 07:30" for day in range(1, 13))
+
+    def test_a_few_need_not_fit(self):
+        values = [*(f"{day:02}/03/2024 07:30" for day in range(1, 32)), "00/00/0000 00:00"]
+        assert guess_time_formats(values) == []
+        [guess] = guess_time_formats(values, bad=0.05)
+        assert guess.format == "%d/%m/%Y %H:%M"
+        assert all(not text.startswith("00/00") for text, _ in guess.examples)
+        [guess] = guess_time_formats(values[::-1], bad=0.05)
+        assert guess.format == "%d/%m/%Y %H:%M"
+
+    def test_a_day_that_is_no_month_is_no_bad_value(self):
+        assert len(guess_time_formats(self.DAYS, bad=0.05)) == 2
+        [guess] = guess_time_formats([*self.DAYS, *self.DAYS, "13/03/2024 07:30"], bad=0.2)
+        assert guess.format == "%d/%m/%Y %H:%M"
+
+    def test_iso_with_a_few_bad_ones_needs_no_format(self):
+        values = [f"2024-03-{day:02} 07:30:00" for day in range(1, 31)]
+        assert guess_time_formats([*values, "0000-00-00 00:00:00"], bad=0.05) == []

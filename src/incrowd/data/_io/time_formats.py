@@ -56,7 +56,7 @@ class Guess:
         return self.format.find("%d") < (month.start() if month else -1)
 
 
-def guess_time_formats(values: Sequence[str]) -> list[Guess]:
+def guess_time_formats(values: Sequence[str], *, bad: float = 0.0) -> list[Guess]:
     """Return the formats that fit all values, the likeliest first.
 
     Parameters
@@ -64,6 +64,8 @@ def guess_time_formats(values: Sequence[str]) -> list[Guess]:
     values
         Times as they stand in the data; some dozens, from all parts of it, decide more than one.
         Empty ones are left out.
+    bad
+        The share of values that need not fit, for data with a few bad rows.
 
     Returns
     -------
@@ -88,24 +90,27 @@ def guess_time_formats(values: Sequence[str]) -> list[Guess]:
     given = list(dict.fromkeys(text for value in values if (text := value.strip())))
     if not given:
         return []
-    candidates = list(dict.fromkeys(_candidates(given[0])))
+    candidates = list(dict.fromkeys(each for text in given[:_SHOWN] for each in _candidates(text)))
     if not candidates:
         return []
     import duckdb
 
-    found: list[tuple[Any, Guess]] = []
+    found: list[tuple[int, Any, Guess]] = []
     with duckdb.connect(config={"threads": 1}) as connection:
         connection.execute("SET TimeZone = 'UTC'")
-        if _read_without(connection, given):
+        if _read_without(connection, given, bad):
             return []
+        fewest = (1 - bad) * len(given)
         for candidate in candidates:
             times = _parsed(connection, given, candidate)
-            if times is not None:
-                shown = [(text, times[text].isoformat()) for text in given[:_SHOWN]]
+            if times and len(times) >= fewest:
+                shown = [(text, times[text].isoformat()) for text in list(times)[:_SHOWN]]
                 first, last = min(times.values()), max(times.values())
                 guess = Guess(candidate, tuple(shown), first.isoformat(), last.isoformat())
-                found.append((last - first, guess))
-    guesses = [guess for _, guess in sorted(found, key=lambda pair: pair[0])]
+                found.append((-len(times), last - first, guess))
+    # Of formats that fit most, those that fit more are right: a thirteenth month is no bad row.
+    best = min((fewer for fewer, *_ in found), default=0)
+    guesses = [guess for fewer, _, guess in sorted(found, key=lambda of: of[:2]) if fewer == best]
     # Hardly anybody writes a year of two digits first; it is told where nothing else fits.
     return [guess for guess in guesses if not guess.format.startswith("%y")] or guesses
 
@@ -181,18 +186,18 @@ def _clocks(text: str | None) -> Iterator[tuple[str, str]]:
     yield clock, tail
 
 
-def _parsed(connection: Any, values: Sequence[str], pattern: str) -> dict[str, Any] | None:
-    """Return the time of each value, or None if one is not of this format."""
+def _parsed(connection: Any, values: Sequence[str], pattern: str) -> dict[str, Any]:
+    """Return the time of each value that is of this format."""
     query = f"SELECT try_strptime(v, '{pattern}')::TIMESTAMP FROM (SELECT unnest($1) AS v)"
     rows = connection.execute(query, [list(values)]).fetchall()
-    times = dict(zip(values, (row[0] for row in rows), strict=True))
-    return None if None in times.values() else times
+    times = zip(values, (row[0] for row in rows), strict=True)
+    return {value: time for value, time in times if time is not None}
 
 
-def _read_without(connection: Any, values: Sequence[str]) -> bool:
+def _read_without(connection: Any, values: Sequence[str], bad: float) -> bool:
     """Return whether these are dates with the year first, which are read without a format."""
     query = "SELECT count(TRY_CAST(v AS TIMESTAMPTZ)) FROM (SELECT unnest($1) AS v)"
     found: int = connection.execute(query, [list(values)]).fetchone()[0]
     # DuckDB takes 24/03/18 for a day of the year 24, and digits alone are refused or numbers.
-    whole_year = all(re.match(r"\d{4}\D", value) for value in values)
-    return found == len(values) and whole_year
+    whole_year = sum(bool(re.match(r"\d{4}\D", value)) for value in values)
+    return min(found, whole_year) >= (1 - bad) * len(values)
