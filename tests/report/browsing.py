@@ -59,7 +59,7 @@ def browsing():
 @contextlib.contextmanager
 def opening(browser, file, *, drawn=True, **how):
     """Open a file in a context of its own; nothing else is let through."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, **how)
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}} | how)
     context.set_default_timeout(20_000)
     context.add_init_script(NOTE)
     opened = Opened(context.new_page())

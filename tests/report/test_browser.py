@@ -77,6 +77,24 @@ def told(opened):
     return json.loads(opened.page.locator("#numbers").text_content())
 
 
+CUT_OFF = """() => [...document.querySelectorAll("[data-chart] svg")].flatMap((svg) => {
+  const all = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll("text")].filter((text) => {
+    const its = text.getBoundingClientRect();
+    return text.textContent.trim() && its.width > 0 && (its.left < all.left - 1 ||
+      its.right > all.right + 1 || its.top < all.top - 1 || its.bottom > all.bottom + 1);
+  }).map((text) => text.textContent);
+})"""
+SMALLEST_TEXT = """() => {
+  const sizes = (where) => [...document.querySelectorAll(where)].flatMap((svg) => {
+    const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+    return [...svg.querySelectorAll("text")].map(
+      (text) => scale * parseFloat(getComputedStyle(text).fontSize));
+  });
+  return {charts: sizes(".chart:not(.pair) svg"), pairs: sizes(".pair svg")};
+}"""
+
+
 class TestAlone:
     def test_asks_nobody_and_nothing_goes_wrong(self, opened, file):
         assert opened.is_quiet(file)
@@ -303,6 +321,23 @@ class TestEverywhere:
                 )
                 wide = seen.page.evaluate("document.documentElement.scrollWidth")
                 assert wide <= width
+
+    @pytest.mark.parametrize("width", [1280, 390])
+    def test_no_text_of_a_chart_is_cut_off(self, browser, file, width):
+        # A page of that width from the start: charts are drawn when it opens.
+        with opening(browser, file, viewport={"width": width, "height": 900}) as seen:
+            assert seen.page.evaluate(CUT_OFF) == []
+
+    def test_on_paper_no_text_of_a_chart_is_cut_off_or_too_small(self, browser, made, tmp_path):
+        sheet = tmp_path / "paper.html"
+        sheet.write_text(page(made.numbers, paper=True), encoding="utf-8")
+        with opening(browser, sheet, drawn=False) as seen:
+            seen.page.emulate_media(media="print")
+            seen.page.set_viewport_size({"width": 695, "height": 1000})  # A4 within its margins
+            assert seen.page.evaluate(CUT_OFF) == []
+            small = seen.page.evaluate(SMALLEST_TEXT)
+            assert min(small["charts"]) >= 8
+            assert min(small["pairs"]) >= 4  # maps and drawings of records are beside each other
 
     def test_light_and_dark(self, browser, file):
         colours = []

@@ -133,7 +133,7 @@ def _attacks(measured: Mapping[str, Exposure]) -> Chart | None:
         .encode(
             y=alt.Y("attack:N", title=None, sort=list(labels)),
             yOffset=alt.YOffset("when:N", sort=present),
-            x=alt.X("share:Q", title=f"people uniquely re-identified by {known} points",
+            x=alt.X("share:Q", title="people uniquely re-identified",
                     axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
             color=colour,
             tooltip=[alt.Tooltip("when:N", title="in the"), alt.Tooltip("attack:N"),
