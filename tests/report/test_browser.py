@@ -337,7 +337,7 @@ class TestEverywhere:
             assert seen.page.evaluate(CUT_OFF) == []
             small = seen.page.evaluate(SMALLEST_TEXT)
             assert min(small["charts"]) >= 8
-            assert min(small["pairs"]) >= 4  # maps and drawings of records are beside each other
+            assert min(small["pairs"]) >= 6
 
     def test_light_and_dark(self, browser, file):
         colours = []

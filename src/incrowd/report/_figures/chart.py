@@ -110,10 +110,12 @@ class Chart:
         """Draw everything, in the colours of the page's style; small, for two columns of paper."""
         import vl_convert
 
-        size = on_paper if paper else with_fixed_width
-        return {
-            name: vl_convert.vegalite_to_svg(size(spec)) for name, spec in self.drawings.items()
+        many = len(self.drawings) > 2  # noqa: PLR2004  they stand in one row
+        sized = {
+            name: on_paper(spec, many=many) if paper else with_fixed_width(spec)
+            for name, spec in self.drawings.items()
         }
+        return {name: vl_convert.vegalite_to_svg(spec) for name, spec in sized.items()}
 
 
 def one(name: str, section: str, title: str, says: str, spec: Mapping[str, Any],
@@ -130,14 +132,18 @@ def with_fixed_width(spec: Mapping[str, Any]) -> dict[str, Any]:
     return fixed
 
 
-def on_paper(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a specification that is read at its own size in a column of a printed page."""
+def on_paper(spec: Mapping[str, Any], *, many: bool = False) -> dict[str, Any]:
+    """Return a specification that is read at its own size in a column of a printed page.
+
+    Drawings with a width of their own become half as large, and smaller if there are many.
+    """
     small: dict[str, Any] = json.loads(json.dumps(spec))
     if small.get("width") == "container":
         small["width"], small["height"] = PAPER_WIDTH, PAPER_SHARE * small["height"]
         small["autosize"] = {"type": "fit-x", "contains": "padding"}
     else:
-        small["width"], small["height"] = small["width"] / 2, small["height"] / 2
+        share = 0.26 if many else 0.5
+        small["width"], small["height"] = share * small["width"], share * small["height"]
     for part in ("axis", "legend", "header", "title"):
         sizes = (name for name in small["config"][part] if name.lower().endswith("fontsize"))
         small["config"][part] |= dict.fromkeys(sizes, PAPER_FONT)

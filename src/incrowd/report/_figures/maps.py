@@ -132,8 +132,8 @@ def _records(records: Sequence[PublishedRecord], tz: str) -> Chart | None:
     for number, record in enumerate(records, 1):
         boxes = record.boxes
         name = f"Record {number}, of {record.crowd:,} people"
-        drawings[f"records-{number}-space"] = _plane(boxes, f"{name}: in space")
-        drawings[f"records-{number}-time"] = _clock(boxes, f"{name}: in time")
+        drawings[f"records-{number}-space"] = _plane(boxes, f"Record {number}: in space")
+        drawings[f"records-{number}-time"] = _clock(boxes, f"Record {number}: in time")
         wide = sorted(max(b.east_to - b.east, b.north_to - b.north) for b in boxes)
         long = sorted(b.hour_to - b.hour for b in boxes)
         rows.append(
