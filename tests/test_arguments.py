@@ -54,8 +54,8 @@ MODEL = "models must be a Model, not int; incrowd.predict.learn makes one"
         (lambda: incrowd.predict.estimate(3, CITY), MODEL),
         (lambda: incrowd.predict.estimate([3], CITY), MODEL),
         (
-            lambda: incrowd.plot_k_gap(ROWS),
-            "gaps must be a polars.DataFrame, not pandas.DataFrame; give the table that incrowd",
+            lambda: incrowd.plot_k_gap([0.5]),
+            "gaps must be a DataFrame, not list; give the table that incrowd",
         ),
     ],
 )

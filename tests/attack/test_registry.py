@@ -118,7 +118,7 @@ class TestToy:
             assert [row.attack for row in exposure.risk.attacks] == [*NINE, "toy"]
         [chart] = [each for each in charts(numbers) if each.name == "attacks"]
         assert chart.title == "What 10 kinds of attackers find who know 4 points"
-        assert chart.rows[-1][0] == toy.label
+        assert chart.rows[-1][0] == f"{toy.label}: {toy.summary}"
         assert any(line.startswith("toy ") for line in attack_lines(numbers))
         page = made.save(tmp_path / "report.html").read_text("utf-8")
         assert page.count(toy.label) >= 2  # in the chart and in the table beside it
