@@ -160,7 +160,7 @@ def _because(
                 "still stands for everybody."
             )
         reasons += [
-            f"{each.name}: {each.figure}, see the three questions"
+            f"{each.name.capitalize()}: {each.figure} (see the three questions)."
             for each in decisive
             if each.level != GREEN
         ]

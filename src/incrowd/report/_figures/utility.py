@@ -256,9 +256,11 @@ def _ratio(persons: Persons, name: str) -> Chart | None:
 
 
 def _together(together: AggregateUtility) -> Chart:
-    """Draw how much of what everybody does together is still in its place."""
+    """Draw how much of what everybody does together is still in its place.
+
+    Not of samples by square: a published one stands for several.
+    """
     kinds = {
-        "samples by square": together.visits,
         "people by square and hour": together.population,
         "trips between squares": together.flows,
     }
@@ -278,7 +280,7 @@ def _together(together: AggregateUtility) -> Chart:
         f"another square (or pair of squares, or hour)."
     )
     return one(
-        "together", "left", "What everybody does together", says, finish(bars, height=130),
+        "together", "left", "What everybody does together", says, finish(bars, height=100),
         ("what", "in the same place"),
         tuple((row["what"], percent(row["share"])) for row in rows),
     )  # fmt: skip
