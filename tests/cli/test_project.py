@@ -167,6 +167,64 @@ class TestDefaults:
         assert says in err
         assert not (ready / "release").exists()
 
+    @pytest.mark.parametrize("command", ["describe", "run", "measure"])
+    @pytest.mark.parametrize(
+        ("old", "new", "says"),
+        [
+            ("k = 2", "kk = 2", "[anonymize] has no option 'kk' (is k meant?)"),
+            ("purpose =", "purpouse =", "[report] has no option 'purpouse' (is purpose meant?)"),
+            ("# format", "fromat", "[output] has no option 'fromat' (is format meant?)"),
+            ("# left_out", "left_oot", "no light 'left_oot' (is left_out meant?)"),
+            ("[output]", "[measure]\ncurv = 1\n[output]", "[measure] has no option 'curv'"),
+        ],
+    )
+    def test_every_section_is_checked_for_every_command(
+        self, ready, incrowd, command, old, new, says
+    ):
+        file = ready / "incrowd.toml"
+        file.write_text(file.read_text().replace(old, new))
+        status, _, err = incrowd(command)
+        assert status == 2
+        assert says in err
+        assert not (ready / "out").exists()
+
+    @pytest.mark.parametrize(
+        ("old", "new", "status", "says"),
+        [
+            ("k = 2", 'k = "two"', 2, "Invalid value for incrowd.toml, [anonymize] k:"),
+            ('"Europe/Paris"', '"Mars/X"', 2, "(set in incrowd.toml, [data] tz)"),
+            ('"sites.csv"', '"gone.csv"', 4, "(set in incrowd.toml, [data] antennas)"),
+            ('"calls.csv"', '"gone.csv"', 4, "(set in incrowd.toml, [data] path)"),
+            ('"msisdn"', '"msisdnn"', 4, "(set in incrowd.toml, [data] user)"),
+            ('"sites.csv"', '"FILL IN.csv"', 2, "incrowd.toml, [data] antennas: not filled in"),
+        ],
+    )
+    def test_an_error_names_the_key(self, ready, incrowd, old, new, status, says):
+        file = ready / "incrowd.toml"
+        file.write_text(file.read_text().replace(old, new))
+        found, _, err = incrowd("run")
+        assert (found, says in err) == (status, True), err
+
+    def test_an_error_of_the_file_names_its_line(self, ready, incrowd):
+        file = ready / "incrowd.toml"
+        file.write_text("[data]\nk = 3 3\n")
+        _, out, _ = incrowd("describe", "--json")
+        error = json.loads(out)["error"]
+        assert (error["file"], error["line"]) == ("incrowd.toml", 2)
+
+    def test_commands_of_several_sensors_take_one_table(self, ready, incrowd):
+        for command in ("uniqueness", "deanonymize"):
+            status, out, err = incrowd(command, "--json")
+            assert status == 0, err
+            assert json.loads(out)["command"] == command
+
+    def test_a_file_for_each_sensor_is_not_one_table(self, ready, incrowd):
+        file = ready / "incrowd.toml"
+        file.write_text('[data]\npath = {gsm = "calls.csv"}\n')
+        status, _, err = incrowd("describe")
+        assert status == 2
+        assert "incrowd.toml, [data] path: names a file for each sensor" in err
+
     def test_a_file_that_is_not_there_is_an_error(self, ready, incrowd):
         status, _, err = incrowd("describe", "--project", "other.toml")
         assert status == 4

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli._console import say
-from incrowd.cli._project import PROJECT
+from incrowd.cli._project import FILL_IN, PROJECT
 from incrowd.errors import ArgumentError, IncrowdError
 
 if TYPE_CHECKING:
@@ -332,7 +332,7 @@ def project_text(
     elif look.positions:
         place = '# antennas = "antennas.csv"   # id, lat, lon; for data that has no positions\n'
     else:
-        place = 'antennas = "FILL IN.csv"   # id, lat, lon: the data has no positions\n'
+        place = f'antennas = "{FILL_IN}.csv"   # id, lat, lon: the data has no positions\n'
     return f"""\
 # How incrowd reads this data and what it makes of it. Keys are options of the command line:
 # time_format is --time-format. Options given there win. Paths are relative to this file.
