@@ -7,44 +7,9 @@ import tomllib
 import polars as pl
 import pytest
 
-import incrowd as library
 from incrowd.cli.init import look_at
 
-FORMAT = "%d/%m/%Y %H:%M:%S"
-
-
-@pytest.fixture(scope="module")
-def operator(tmp_path_factory):
-    """Make what an operator has: local times, days first, antennas in a table beside the calls."""
-    folder = tmp_path_factory.mktemp("operator")
-    library.write(library.synthesize("city", users=30, seed=3), folder / "city.csv")
-    city = pl.read_csv(folder / "city.csv")
-    (folder / "city.csv").unlink()
-    places = city.select("lat", "lon").unique(maintain_order=True)
-    places = places.with_columns(cell_id=pl.format("c{}", pl.int_range(pl.len())))
-    times = pl.col("timestamp").str.to_datetime("%+").dt.strftime(FORMAT)
-    calls = city.join(places, on=["lat", "lon"], maintain_order="left").select(
-        pl.format("s{}", "user").alias("msisdn"), times.alias("call_time"), "cell_id"
-    )
-    calls.write_csv(folder / "calls.csv")
-    places.select(pl.col("cell_id").alias("id"), "lat", "lon").write_csv(folder / "sites.csv")
-    return folder
-
-
-@pytest.fixture
-def project(operator, tmp_path, monkeypatch):
-    """Go to a folder with that data."""
-    for file in operator.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def ready(project, incrowd):
-    """Write its project file."""
-    assert incrowd("init", "calls.csv", "--tz", "Europe/Paris", "--k", "2")[0] == 0
-    return project
+from .conftest import FORMAT
 
 
 def without(out, *names):
@@ -376,7 +341,7 @@ class TestRun:
         if when == "between":
             assert incrowd(*words, "--k", "3")[0] in (0, 3)
         with monkeypatch.context() as patch:
-            patch.setattr("incrowd.cli.run._give_name", killed)
+            patch.setattr("incrowd.cli.run.give_name", killed)
             assert incrowd(*words, "--overwrite")[0] == 130
         part = ready / "out" / ".2012-03.part"
         made = (part / "release" / "trajectories.parquet").read_bytes()
