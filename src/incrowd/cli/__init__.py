@@ -9,6 +9,7 @@ interrupted (Ctrl-C); 143 terminated (SIGTERM).
 # Nothing else is imported before `main` runs: whoever presses Ctrl-C while commands are loaded
 # should see one message, and not where Python was.
 import sys
+from typing import Any
 
 __all__ = ["NAMES", "main", "noted", "settle"]
 
@@ -37,7 +38,9 @@ def main() -> None:
         from incrowd.cli._console import run
 
         status = run(app)
-        settle()
+        if not noted:
+            # Python takes a moment to end, and whoever does not want to wait need not.
+            _leave_to(signal.SIG_DFL)
     except BaseException as error:
         if not noted and not isinstance(error, KeyboardInterrupt):
             raise
@@ -65,9 +68,8 @@ def _again(number: int, frame: object) -> None:  # noqa: ARG001
 
 
 def _raise() -> None:
+    # Not KeyboardInterrupt: Python may end by the signal itself, however that was handled.
     _arm()
-    if noted[-1] == INTERRUPTED:
-        raise KeyboardInterrupt
     sys.exit(noted[-1])
 
 
@@ -85,5 +87,11 @@ def settle() -> None:
 
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_REAL, 0)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
+        _leave_to(signal.SIG_IGN)
+
+
+def _leave_to(handler: Any) -> None:
+    import signal
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, handler)

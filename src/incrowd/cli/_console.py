@@ -102,10 +102,11 @@ def _stopped(status: int) -> int:
 
 def _flush() -> None:
     """Bring the output out; what cannot be written is given up, for it was told already."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _status_of(error: Exception) -> int:
