@@ -34,6 +34,45 @@ class TestInit:
         }
         assert found["anonymize"] == {"method": "glove", "k": 3}
 
+    def test_tells_programs(self, project, incrowd):
+        status, out, _ = incrowd("init", "calls.csv", "--tz", "Europe/Paris", "--json")
+        found = json.loads(out)
+        assert (status, found["status"], found["command"]) == (0, 0, "init")
+        assert found["columns"]["user"] == "msisdn"
+        assert (found["time_format"], found["formats"]) == (FORMAT, [FORMAT])
+        assert found["tables"] == [str(project / "sites.csv")]
+
+    def test_names_all_tables_that_fit(self, project, incrowd):
+        (project / "sites2.csv").write_bytes((project / "sites.csv").read_bytes())
+        status, out, _ = incrowd("init", "calls.csv", "--tz", "Europe/Paris")
+        assert status == 0
+        assert "sites.csv and sites2.csv would fit: say which it is with --antennas FILE" in out
+        status, _, err = incrowd("run")
+        assert (status, "[data] antennas: not filled in" in err) == (2, True)
+
+    def test_data_with_place_names_only_can_be_taken_by_name(self, project, incrowd):
+        (project / "sites.csv").unlink()
+        status, out, _ = incrowd("init", "calls.csv", "--tz", "Europe/Paris")
+        assert status == 0
+        assert "antennas      none was found beside the data" in out
+        assert "--by-name" in out
+
+    def test_a_folder_with_another_table_gets_a_pattern(self, project, incrowd):
+        for words in (("init", "."), ("describe", ".", "--antennas", "sites.csv")):
+            status, out, _ = incrowd(*words, "--json")
+            error = json.loads(out)["error"]
+            assert status == 4
+            assert error["message"].startswith("sites.csv: no column")
+            assert "by a quoted pattern, like 'calls.csv'" in error["hint"]
+
+    def test_runs_do_not_lie_in_the_data(self, tmp_path, monkeypatch, incrowd):
+        (tmp_path / "in").mkdir()
+        monkeypatch.chdir(tmp_path / "in")
+        (tmp_path / "in" / "c.csv").write_text("user,time,lat,lon\na,1709623860,5.3,-4.0\n")
+        assert incrowd("init", ".", "--tz", "Africa/Dakar")[0] == 0
+        found = tomllib.loads((tmp_path / "in" / "incrowd.toml").read_text())
+        assert found["output"]["folder"] == "../in-out"
+
     def test_says_that_no_zone_is_known(self, project, incrowd):
         status, _, err = incrowd("init", "calls.csv")
         assert status == 0

@@ -199,6 +199,8 @@ def refuse_if_too_many(
     text += unknown_cells_lines(dict(checker.unknown_cells.most_common()))
     hint = _hint(list(rejects.examples.items()), times)
     text += [hint] if hint else []
+    shown = [example for some in rejects.examples.values() for example in some]
+    first = min((one for one in shown if one.file == shown[0].file), key=lambda one: one.line)
     raise RowError("\n".join(text), file=first.file, line=first.line, hint=hint)
 
 

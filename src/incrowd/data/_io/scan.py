@@ -34,6 +34,7 @@ from incrowd.data._io.batches import Limits, RowChecker
 from incrowd.data._io.columns import find_columns
 from incrowd.data._io.densest_box import densest_box
 from incrowd.data._io.fast_csv import fast_rows
+from incrowd.data._io.lines import first_other_line_end
 from incrowd.data._io.projection import area_of_use, local_projection, refuse_far
 from incrowd.data._io.reading_report import Reading
 from incrowd.data._io.rejects_file import RejectedRows
@@ -41,6 +42,7 @@ from incrowd.data._io.sources import (
     Source,
     open_source,
     open_table,
+    telling_other_tables,
     text_source,
     verify_compression,
 )
@@ -137,7 +139,8 @@ class Reader:
     def scan(self, files: Iterable[Path | None], frame: Any) -> None:
         """Read all rows into the staging."""
         options = self._options
-        for path in files:
+        every = list(files)
+        for path in every:
             if path is None:
                 source = open_table(self._connection, frame)
             else:
@@ -145,12 +148,29 @@ class Reader:
                     self._connection, path, names=options.names, separator=options.separator
                 )
                 self._files.append(source.name)
-            with verify_compression(path):
+            with verify_compression(path), telling_other_tables(path, every):
                 self._scan_one(source)
         if self._checker.aside is not None:
             self._checker.aside.complete = True
 
     def _scan_one(self, source: Source) -> None:
+        import duckdb
+
+        try:
+            self._scan_rows(source)
+        except duckdb.Error as error:
+            line = first_other_line_end(source.path) if source.path and source.text else None
+            if line is None or "invalid state" not in str(error):
+                raise
+            raise UnreadableError(
+                f"{source.name}, line {line:,}: it does not end as the lines before it do (\\n, "
+                "\\r\\n and \\r are mixed), so that the rest of the file cannot be read",
+                file=source.path,
+                line=line,
+                hint="write all line ends alike, for instance with dos2unix",
+            ) from error
+
+    def _scan_rows(self, source: Source) -> None:
         options, checker = self._options, self._checker
         # Positions that are not needed are not looked for.
         no_position = checker.cells is not None or (
