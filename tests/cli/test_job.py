@@ -106,7 +106,7 @@ class TestTold:
             assert status == 4
             assert found["error"]["file"] == str(file)
             assert found["error"]["line"] == 30
-            assert "mixed.csv, line 30: it does not end as the lines before" in err
+            assert "mixed.csv, line 30: mixed line endings" in err
 
     def test_too_many_bad_rows_name_the_first(self, incrowd, tmp_path):
         file = tmp_path / "bad.csv"
@@ -118,6 +118,13 @@ class TestTold:
         error = json.loads(out)["error"]
         assert (status, error["code"]) == (4, "row")
         assert (error["file"], error["line"]) == ("bad.csv", 6)
+
+    def test_all_of_the_file_tells_days_from_months(self, incrowd, tmp_path):
+        file = tmp_path / "cdr.csv"
+        days = [f"{day:02}/03/2024" for day in range(1, 32) for _ in range(20)]
+        file.write_text("user,time,lat,lon\n" + "".join(f"a,{d} 07:30,14.7,-17.4\n" for d in days))
+        _, _, err = incrowd("describe", file)
+        assert "01/03/2024 07:30 looks like %d/%m/%Y %H:%M: give --time-format" in err
 
     def test_no_folder_for_temporary_files(self, incrowd, tmp_path, monkeypatch):
         def nowhere(**_):

@@ -89,6 +89,7 @@ class TestInterrupted:
         part = ready / "out" / ".2012-03.part"
         shutil.copytree(part / "release", part / ".release.unverified-12ab34cd")
         (part / "private" / ".who.parquet.part-12ab34cd").write_text("x")
+        (part / "release" / ".manifest.json.12ab34cd.part").write_text("x")
         status, _, err = incrowd(*QUICK)
         assert status == 3
         assert ".release.unverified-12ab34cd was left half done; it is removed" in err

@@ -307,10 +307,16 @@ def _begin(part: Path, key: str) -> None:
 
 def _foreign(part: Path) -> list[Path]:
     """Return what no step of a run has finished."""
+    from incrowd.data._manifest import MANIFEST, read_manifest
+
     private = part / PRIVATE
     found = [path for path in part.iterdir() if path.name not in _MADE]
     if private.is_dir():
         found += [path for path in private.iterdir() if path.name not in _MADE_PRIVATE]
+    release = part / RELEASE
+    with contextlib.suppress(IncrowdError, OSError):  # one that is no release is made again
+        known = {MANIFEST, *read_manifest(release).files}
+        found += [path for path in release.iterdir() if path.name not in known]
     return sorted(found)
 
 

@@ -66,6 +66,8 @@ __all__ = [
 ]
 
 
+_LOOKED_AT = 20_000
+"""Rows in which the format of times is looked for, if they were not understood."""
 _BATCH = 1 << 20
 """Rows that the general scanner gives at a time."""
 _DAY = 86_400
@@ -123,7 +125,7 @@ class Reader:
         self._columns: dict[str, str] = {}
         self._files: list[str] = []
         self._metres = False
-        self._times: list[str] = []
+        self._last: tuple[Source, str] | None = None
 
     def _own_frame(self, files: list[Path] | None) -> Frame | None:
         """Return the grid that all files carry, if they carry one and no other is asked for."""
@@ -163,8 +165,8 @@ class Reader:
             if line is None or "invalid state" not in str(error):
                 raise
             raise UnreadableError(
-                f"{source.name}, line {line:,}: it does not end as the lines before it do (\\n, "
-                "\\r\\n and \\r are mixed), so that the rest of the file cannot be read",
+                f"{source.name}, line {line}: mixed line endings: it does not end as the lines "
+                "before it do, so that the rest of the file cannot be read",
                 file=source.path,
                 line=line,
                 hint="write all line ends alike, for instance with dos2unix",
@@ -185,6 +187,7 @@ class Reader:
         )
         refuse_nested(source.kinds, columns, source.name)
         self._note_columns(columns, source)
+        self._last = source, columns["time"]
         first, has_place = 0, "place" in columns
         with contextlib.closing(self._batches(source, columns)) as batches:
             for batch in batches:
@@ -204,7 +207,7 @@ class Reader:
             lines = checker.aside.end_file(source, malformed, options.sensor)
             take_lines(checker.rejects, lines)
         if options.strict:
-            refuse_if_too_many(checker, allowed=0, strict=True, times=self._times)
+            refuse_if_too_many(checker, allowed=0, strict=True, times=self._some_times)
 
     def _batches(self, source: Source, columns: Mapping[str, str]) -> Generator[Any, None, None]:
         """Yield rows: simple lines by the fast path, all others by the general scanner."""
@@ -300,8 +303,22 @@ class Reader:
         )
         values = [row[0] for row in self._connection.execute(query).fetchall() if row[0]]
         unit = options.time_unit or ("s" if is_number(kind) and not values else None)
-        self._times = values
         return time_unit(values, unit, f"{source.name}, column {time!r}")
+
+    def _some_times(self) -> list[str]:
+        """Return times from all of the last file: its first days do not tell days from months."""
+        if self._last is None:
+            return []
+        import duckdb
+
+        source, column = self._last
+        query = (
+            f"SELECT DISTINCT trim(CAST({quoted(column)} AS VARCHAR)) FROM {source.peek} "
+            f"USING SAMPLE reservoir({_LOOKED_AT} ROWS) REPEATABLE (1)"
+        )
+        with contextlib.suppress(duckdb.Error):
+            return [row[0] for row in self._connection.execute(query).fetchall() if row[0]]
+        return []
 
     def finish(self) -> Trajectories:
         """Return the trajectories: choose the grid, sort."""
@@ -339,7 +356,7 @@ class Reader:
         options, checker = self._options, self._checker
         if checker.rows == 0:
             raise UnreadableError(f"{', '.join(self._files) or 'the frame'}: no rows to read")
-        refuse_if_too_many(checker, allowed=options.max_bad, strict=False, times=self._times)
+        refuse_if_too_many(checker, allowed=options.max_bad, strict=False, times=self._some_times)
         if checker.zoned and checker.zoneless and options.tz is None:
             raise InputError(
                 f"{checker.zoned:,} times name their time zone and {checker.zoneless:,} do not; "
