@@ -297,6 +297,16 @@ class TestStopped:
         """
         self.ends(work, name, status)
 
+    def test_at_once_where_nothing_can_be_raised(self, name, status):
+        work = """
+            class Late:
+                def __del__(self):
+                    send()
+            Late()
+            time.sleep(60)
+        """
+        self.ends(work, name, status)
+
     def test_cleaning_up_is_not_disturbed(self, name, status):
         work = """
             try:
@@ -306,6 +316,19 @@ class TestStopped:
                 print('cleaned up')
         """
         assert self.ends(work, name, status) == "cleaned up\n"
+
+
+def test_a_signal_that_is_ignored_stays_ignored():
+    code = (
+        "import os, signal\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "import incrowd.cli as cli\n"
+        "import incrowd.cli._app as commands\n"
+        "commands.app = lambda: os.kill(os.getpid(), signal.SIGINT)\n"
+        "cli.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)  # noqa: S603
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")

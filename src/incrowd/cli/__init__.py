@@ -30,8 +30,10 @@ def main() -> None:
     try:
         import signal
 
-        signal.signal(signal.SIGINT, _stop)
-        signal.signal(signal.SIGTERM, _stop)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # What a shell has a job in the background ignore stays ignored.
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, _stop)
         if hasattr(signal, "SIGALRM"):
             signal.signal(signal.SIGALRM, _again)
         from incrowd.cli._app import app
@@ -53,7 +55,14 @@ def main() -> None:
 def _stop(number: int, frame: object) -> None:  # noqa: ARG001
     """Note a signal, and end so that whatever is half written is cleaned up."""
     noted.append(128 + number)
+    sys.unraisablehook = _tell_others
     _raise()
+
+
+def _tell_others(about: Any) -> None:
+    """Tell of what could not be raised where it happened, but not of a signal."""
+    if not isinstance(about.exc_value, SystemExit):
+        sys.__unraisablehook__(about)
 
 
 def _again(number: int, frame: object) -> None:  # noqa: ARG001
@@ -94,4 +103,5 @@ def _leave_to(handler: Any) -> None:
     import signal
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, handler)
+        if signal.getsignal(number) is _stop:
+            signal.signal(number, handler)

@@ -117,7 +117,7 @@ def check_name(name: str | None) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder of all runs."""
+    """Make the folder in which results lie."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -10,6 +10,7 @@ from incrowd.cli import _methods, anonymize, describe, measure
 from incrowd.cli._console import progress, warn_first_compile
 from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson
+from incrowd.cli._run_folder import make_folder
 
 __all__ = [
     "demo",
@@ -48,7 +49,7 @@ def demo(
             text = "\n".join(lines)
             print(f"{title}\n{'-' * len(title.strip())}\n{text}", flush=True)
 
-    output.mkdir(parents=True, exist_ok=True)
+    make_folder(output)
     file, folder = output / "city.parquet", output / "release"
     record = output / "who.parquet"
     refuse_places(folder, record=record, overwrite=True)
