@@ -14,6 +14,7 @@ import ast
 import fnmatch
 import importlib
 import inspect
+import json
 import os
 import re
 import subprocess
@@ -93,6 +94,36 @@ def test_commands_print_what_is_shown(page, tmp_path):
     if os.environ.get("INCROWD_WRITE_DOCS"):
         (ROOT / page).write_text(true, encoding="utf-8")
     assert true == text
+
+
+def test_the_monthly_job_runs_and_can_be_started_again(tmp_path):
+    """The script of the page, with the project file that its first command writes."""
+    text = (ROOT / "docs/how-to/every-month.md").read_text(encoding="utf-8")
+    [first] = re.findall(r"```\n(incrowd init .*)\n```", text)
+    [script] = re.findall(r"```sh\n(#!/bin/sh\n.*?)```", text, re.DOTALL)
+    (tmp_path / "job.sh").write_text(script, encoding="utf-8")
+    for month in ("2024-03", "2024-04"):
+        (tmp_path / "data" / month).mkdir(parents=True)
+        city = incrowd.synthesize("city", users=12, seed=int(month[-1]))
+        incrowd.write(city, tmp_path / "data" / month / "calls.csv.gz")
+    _printed(first, tmp_path)
+    project = tmp_path / "incrowd.toml"
+    project.write_text(project.read_text("utf-8").replace("k = 3", "k = 2"), encoding="utf-8")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    def job(month):
+        done = subprocess.run(  # noqa: S603
+            ["/bin/sh", "job.sh", month], cwd=tmp_path, env=os.environ | {"PATH": path},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode in (0, 3), done.stderr
+        return json.loads((tmp_path / "log" / f"{month}.json").read_text("utf-8"))
+
+    made = {month: job(month) for month in ("2024-03", "2024-04")}
+    for month, found in made.items():
+        assert (tmp_path / "out" / month / "release" / "manifest.json").is_file()
+        assert job(month) == found
+        assert "answer: " in (tmp_path / "log" / f"{month}.log").read_text("utf-8")
 
 
 def _commands(block):

@@ -16,10 +16,17 @@ from pathlib import Path
 from incrowd.errors import OutputError
 
 __all__ = [
+    "OVERWRITE",
     "refuse_taken",
     "replacing",
     "writing_error",
 ]
+
+
+OVERWRITE = (
+    "choose another name, or allow overwriting (--overwrite on the command line, overwrite=True in "
+    "Python)"
+)
 
 
 @contextlib.contextmanager
@@ -78,26 +85,30 @@ def replacing(
 def refuse_taken(final: Path, *, directory: bool = False, overwrite: bool = False) -> None:
     """Refuse a name that is taken, or whose folder does not exist, before any work is done."""
     if not final.parent.is_dir():
-        raise OutputError(f"cannot write {final}: the folder {final.parent} does not exist")
+        raise OutputError(
+            f"cannot write {final}: the folder {final.parent} does not exist", file=final
+        )
     if os.path.lexists(final):
         if directory or final.is_dir():
-            raise OutputError(f"{final} exists already; choose another name or remove it first")
+            hint = "choose another name or remove it first"
+            raise OutputError(f"{final} exists already; {hint}", file=final, hint=hint)
         if not overwrite:
-            raise OutputError(
-                f"{final} exists already; choose another name, or allow overwriting "
-                "(--overwrite on the command line, overwrite=True in Python)"
-            )
+            raise OutputError(f"{final} exists already; {OVERWRITE}", file=final, hint=OVERWRITE)
 
 
 def writing_error(final: Path, error: OSError) -> OutputError:
     """Return an error that says in one sentence why `final` could not be written."""
     if error.errno == errno.ENOSPC or "No space left" in str(error):
         reason = "the disk is full"
-    elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+    elif error.errno in (errno.EACCES, errno.EPERM):
         reason = "permission denied"
+    elif error.errno == errno.EROFS:
+        reason = "read-only file system"
     else:
         reason = error.strerror or str(error)
-    return OutputError(f"cannot write {final}: {reason}; no incomplete output was left behind")
+    return OutputError(
+        f"cannot write {final}: {reason}; no incomplete output was left behind", file=final
+    )
 
 
 def _sync(path: Path) -> None:

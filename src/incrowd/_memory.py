@@ -65,7 +65,7 @@ def duckdb_connection(
 
     if folder is not None and not Path(folder).is_dir():
         raise ArgumentError(f"the folder for temporary files does not exist: {folder}")
-    with tempfile.TemporaryDirectory(prefix="incrowd-", dir=folder) as spill:
+    with _spill(folder) as spill:
         connection = duckdb.connect(
             config={
                 "threads": threads,
@@ -85,6 +85,15 @@ def duckdb_connection(
             raise _translated(error) from error
         finally:
             connection.close()
+
+
+def _spill(folder: str | os.PathLike[str] | None) -> "tempfile.TemporaryDirectory[str]":
+    try:
+        return tempfile.TemporaryDirectory(prefix="incrowd-", dir=folder)
+    except OSError as error:
+        where = "there is no folder for temporary files" if folder is None else f"{folder}"
+        hint = "name a folder that can be written with --temp-dir (temp_dir=), or set TMPDIR"
+        raise OutputError(f"{where}: {error.strerror or error}; {hint}", hint=hint) from error
 
 
 def _translated(error: Exception) -> IncrowdError:

@@ -364,10 +364,17 @@ class TestInterrupted:
         assert names(calls) == ["calls.csv", "release.checkpoint"]
 
     def test_what_a_killed_run_left_is_told(self, anonymize, calls):
-        (calls / ".release.unverified-0123abcd").mkdir()
-        status, _, err = anonymize()
+        left = [
+            ".release.unverified-0123abcd",
+            "..release.unverified-0123abcd.89ab.part",
+            ".who.parquet.part-0123abcd",
+        ]
+        for name in left:
+            (calls / name).mkdir()
+        status, _, err = anonymize("--record", "who.parquet")
         assert status == 0
-        assert ".release.unverified-0123abcd was left by a run that was killed" in err
+        for name in left:
+            assert f"{name} was left by a run that was killed" in err
 
 
 class TestNamesThatAreTaken:

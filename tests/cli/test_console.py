@@ -1,9 +1,13 @@
 import importlib
+import os
 import re
 import subprocess
 import sys
+import textwrap
+import time
 import warnings
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -215,21 +219,133 @@ class TestInterruptedWhileLoading:
         assert done.stdout == f"{light}\n"
 
 
-class TestTerminated:
-    def test_is_143_and_cleaned_up(self):
-        code = (
-            "import os, signal\n"
-            "import incrowd.cli as cli\n"
-            "import incrowd.cli._app as commands\n"
-            "def app():\n"
-            "    try:\n"
-            "        os.kill(os.getpid(), signal.SIGTERM)\n"
-            "    finally:\n"
-            "        print('cleaned up')\n"
-            "commands.app = app\n"
-            "cli.main()\n"
+def stopped(work, *words):
+    """Run a command that is sent a signal in the midst of its work."""
+    code = (
+        "import os, signal, sys, time\n"
+        "import incrowd.cli as cli\n"
+        "import incrowd.cli._app as commands\n"
+        "def send(): os.kill(os.getpid(), getattr(signal, sys.argv[1]))\n"
+        f"def app():\n{textwrap.indent(textwrap.dedent(work), '    ')}\n"
+        "commands.app = app\n"
+        "cli.main()\n"
+    )
+    begun = time.monotonic()
+    command = [sys.executable, "-c", code, *words]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
+    assert time.monotonic() - begun < 15
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGINT", 130)])
+class TestStopped:
+    said: ClassVar = {130: "incrowd: interrupted; ", 143: "incrowd: terminated; "}
+
+    def ends(self, work, name, status):
+        found, out, err = stopped(work, name)
+        assert (found, err) == (
+            status,
+            f"{self.said[status]}no incomplete output was left behind\n",
         )
-        words = [sys.executable, "-c", code]
-        done = subprocess.run(words, check=False, capture_output=True, text=True)  # noqa: S603
-        assert (done.returncode, done.stdout) == (143, "cleaned up\n")
-        assert done.stderr == "incrowd: terminated; no incomplete output was left behind\n"
+        return out
+
+    def test_is_cleaned_up(self, name, status):
+        work = """
+            try:
+                send()
+            finally:
+                print('cleaned up')
+        """
+        assert self.ends(work, name, status) == "cleaned up\n"
+
+    @pytest.mark.parametrize("error", ["SystemError", "AttributeError", "ValueError"])
+    def test_whatever_a_library_makes_of_it(self, name, status, error):
+        work = f"""
+            try:
+                send()
+            except BaseException as error:
+                raise {error}('returned a result with an exception set') from None
+        """
+        assert self.ends(work, name, status) == ""
+
+    def test_whatever_of_ours_it_is_taken_for(self, name, status):
+        work = """
+            from incrowd.errors import VerificationError
+            try:
+                send()
+            except BaseException:
+                raise VerificationError('no', None)
+        """
+        self.ends(work, name, status)
+
+    def test_though_it_is_swallowed(self, name, status):
+        work = """
+            try:
+                send()
+            except BaseException:
+                pass
+            print('done')
+        """
+        assert self.ends(work, name, status) == "done\n"
+
+    def test_at_once_though_it_is_swallowed(self, name, status):
+        work = """
+            try:
+                send()
+            except BaseException:
+                pass
+            time.sleep(60)
+        """
+        self.ends(work, name, status)
+
+    def test_at_once_where_nothing_can_be_raised(self, name, status):
+        work = """
+            class Late:
+                def __del__(self):
+                    send()
+            Late()
+            time.sleep(60)
+        """
+        self.ends(work, name, status)
+
+    def test_cleaning_up_is_not_disturbed(self, name, status):
+        work = """
+            try:
+                send()
+            finally:
+                time.sleep(2)
+                print('cleaned up')
+        """
+        assert self.ends(work, name, status) == "cleaned up\n"
+
+
+def test_a_signal_that_is_ignored_stays_ignored():
+    code = (
+        "import os, signal\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "import incrowd.cli as cli\n"
+        "import incrowd.cli._app as commands\n"
+        "commands.app = lambda: os.kill(os.getpid(), signal.SIGINT)\n"
+        "cli.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)  # noqa: S603
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+class TestFullOutput:
+    @pytest.mark.parametrize("unbuffered", ["", "1"])
+    @pytest.mark.parametrize("both", [False, True])
+    def test_of_an_error_keeps_its_status(self, unbuffered, both):
+        words = [sys.executable, "-m", "incrowd", "describe", "nofile.csv", "--json"]
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(  # noqa: S603
+                words,
+                check=False,
+                stdout=full,
+                stderr=full if both else subprocess.PIPE,
+                text=True,
+                env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+            )
+        assert done.returncode == 4
+        assert both or done.stderr == "incrowd: nofile.csv does not exist\n"

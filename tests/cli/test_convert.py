@@ -1,3 +1,6 @@
+import json
+import stat
+
 import pytest
 
 import incrowd as library
@@ -10,8 +13,22 @@ class TestConvert:
     def test_writes_what_was_read(self, incrowd, calls, tmp_path, name):
         status, out, err = incrowd("convert", calls, "-o", tmp_path / name, *PARIS)
         assert (status, out) == (0, "")
-        assert err == f"wrote 2 samples of 2 people to {tmp_path / name}\n"
+        assert err.startswith(
+            f"wrote 2 samples of 2 people to {tmp_path / name}\nPRIVACY WARNING: "
+        )
+        assert "it names everybody, with all positions; do not share it" in err
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
         assert library.read(tmp_path / name) == library.read(calls, tz="Europe/Paris", max_bad=0.5)
+
+    def test_tells_programs(self, incrowd, calls, tmp_path):
+        output = tmp_path / "out.csv"
+        _, out, _ = incrowd("convert", calls, "-o", output, *PARIS, "--json")
+        found = json.loads(out)
+        assert (found["status"], found["file"], found["people"]) == (0, str(output), 2)
+        status, out, _ = incrowd("convert", "nofile.csv", "-o", tmp_path / "x.csv", "--json")
+        assert (status, json.loads(out)["error"]["file"]) == (4, "nofile.csv")
+        status, out, _ = incrowd("convert", calls, "-o", output, *PARIS, "--json")
+        assert (status, "--overwrite" in json.loads(out)["error"]["hint"]) == (2, True)
 
     def test_refuses_an_existing_file_without_overwrite(self, incrowd, calls, tmp_path):
         output = tmp_path / "out.parquet"

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 import incrowd as library
@@ -58,6 +60,11 @@ class TestDemo:
         for users in (5, 6):
             assert incrowd("demo", "-o", tmp_path, "--users", users)[0] == 0
             assert read_manifest(tmp_path / "release").sizes["people"] == users // 2 * 2
+
+    def test_tells_programs(self, incrowd, tmp_path):
+        status, out, _ = incrowd("demo", "-o", tmp_path, "--users", 5, "--json")
+        found = json.loads(out)
+        assert (status, found["people"], found["release"]) == (0, 5, str(tmp_path / "release"))
 
     @pytest.mark.parametrize("users", [1, 0, "x"])
     def test_nobody_hides_alone(self, incrowd, tmp_path, users):

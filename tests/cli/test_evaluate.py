@@ -1,5 +1,6 @@
 import json
 import shutil
+import stat
 
 import polars as pl
 import pyarrow.parquet as pq
@@ -107,6 +108,7 @@ class TestEvaluate:
         assert status == 2
         assert "exists already" in err
         assert incrowd("evaluate", *beside, "-o", file, "--overwrite")[0] == 0
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
     def test_no_identifier_is_told(self, incrowd, beside, city):
         _, out, _ = incrowd("evaluate", *beside, "--json")

@@ -82,3 +82,56 @@ class TestTrade:
         assert status == 4
         assert "c29: 3" in err
         assert "and 9 more" in err
+
+
+class TestTold:
+    """An error names file and line, and what to do, also for programs."""
+
+    ROWS = (
+        "user,time,lat,lon",
+        *(f"a{n % 7},2024-03-05 0{n % 10}:31:00,14.7,-17.4" for n in range(40)),
+    )
+
+    @pytest.mark.parametrize("usual", ["\n", "\r\n", "\r"])
+    @pytest.mark.parametrize("other", ["\n", "\r\n", "\r"])
+    def test_lines_that_end_otherwise(self, incrowd, tmp_path, usual, other):
+        file = tmp_path / "mixed.csv"
+        text = usual.join(self.ROWS[:30]) + other + other.join(self.ROWS[30:]) + other
+        file.write_bytes(text.encode())
+        status, out, err = incrowd("describe", file, "--tz", "UTC", "--json")
+        found = json.loads(out)
+        if usual == other:
+            assert status == 0, err
+        elif status:  # some are read all the same
+            assert status == 4
+            assert found["error"]["file"] == str(file)
+            assert found["error"]["line"] == 30
+            assert "mixed.csv, line 30: mixed line endings" in err
+
+    def test_too_many_bad_rows_name_the_first(self, incrowd, tmp_path):
+        file = tmp_path / "bad.csv"
+        rows = list(self.ROWS)
+        rows[5] = "a,2024-03-05 01:31:00,99,-17.4"
+        rows[7:30] = ["a,noon,14.7,-17.4"] * 23
+        file.write_text("\n".join(rows) + "\n")
+        status, out, _ = incrowd("describe", file, "--tz", "UTC", "--json")
+        error = json.loads(out)["error"]
+        assert (status, error["code"]) == (4, "row")
+        assert (error["file"], error["line"]) == ("bad.csv", 6)
+
+    def test_all_of_the_file_tells_days_from_months(self, incrowd, tmp_path):
+        file = tmp_path / "cdr.csv"
+        days = [f"{day:02}/03/2024" for day in range(1, 32) for _ in range(20)]
+        file.write_text("user,time,lat,lon\n" + "".join(f"a,{d} 07:30,14.7,-17.4\n" for d in days))
+        _, _, err = incrowd("describe", file)
+        assert "01/03/2024 07:30 looks like %d/%m/%Y %H:%M: give --time-format" in err
+
+    def test_no_folder_for_temporary_files(self, incrowd, tmp_path, monkeypatch):
+        def nowhere(**_):
+            raise FileNotFoundError(2, "No usable temporary directory found")
+
+        monkeypatch.setattr("incrowd._memory.tempfile.TemporaryDirectory", nowhere)
+        (tmp_path / "c.csv").write_text("\n".join(self.ROWS) + "\n")
+        status, _, err = incrowd("describe", tmp_path / "c.csv")
+        assert status == 2
+        assert "--temp-dir" in err

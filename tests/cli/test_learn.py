@@ -1,5 +1,6 @@
 import json
 import shutil
+import stat
 import zipfile
 from pathlib import Path
 
@@ -264,5 +265,7 @@ class TestPredict:
     def test_says_settings_that_are_not_the_usual_ones(self, incrowd, cars, tmp_path):
         words = ("--attack", "visit,probability", "--k", "2", "--folds", "2", "--tolerance", "0.3")
         assert incrowd("learn", cars[0], *words, "-o", tmp_path / "m")[0] == 0
+        # It holds numbers of single people.
+        assert stat.S_IMODE((tmp_path / "m").stat().st_mode) == 0o600
         _, out, _ = incrowd("predict", cars[0], "--model", tmp_path / "m")
         assert out.splitlines()[-1] == "probability, k = 2: tolerance 0.3, relative False."

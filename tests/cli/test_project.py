@@ -7,44 +7,9 @@ import tomllib
 import polars as pl
 import pytest
 
-import incrowd as library
 from incrowd.cli.init import look_at
 
-FORMAT = "%d/%m/%Y %H:%M:%S"
-
-
-@pytest.fixture(scope="module")
-def operator(tmp_path_factory):
-    """Make what an operator has: local times, days first, antennas in a table beside the calls."""
-    folder = tmp_path_factory.mktemp("operator")
-    library.write(library.synthesize("city", users=30, seed=3), folder / "city.csv")
-    city = pl.read_csv(folder / "city.csv")
-    (folder / "city.csv").unlink()
-    places = city.select("lat", "lon").unique(maintain_order=True)
-    places = places.with_columns(cell_id=pl.format("c{}", pl.int_range(pl.len())))
-    times = pl.col("timestamp").str.to_datetime("%+").dt.strftime(FORMAT)
-    calls = city.join(places, on=["lat", "lon"], maintain_order="left").select(
-        pl.format("s{}", "user").alias("msisdn"), times.alias("call_time"), "cell_id"
-    )
-    calls.write_csv(folder / "calls.csv")
-    places.select(pl.col("cell_id").alias("id"), "lat", "lon").write_csv(folder / "sites.csv")
-    return folder
-
-
-@pytest.fixture
-def project(operator, tmp_path, monkeypatch):
-    """Go to a folder with that data."""
-    for file in operator.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def ready(project, incrowd):
-    """Write its project file."""
-    assert incrowd("init", "calls.csv", "--tz", "Europe/Paris", "--k", "2")[0] == 0
-    return project
+from .conftest import FORMAT
 
 
 def without(out, *names):
@@ -68,6 +33,45 @@ class TestInit:
             "antennas": "sites.csv",
         }
         assert found["anonymize"] == {"method": "glove", "k": 3}
+
+    def test_tells_programs(self, project, incrowd):
+        status, out, _ = incrowd("init", "calls.csv", "--tz", "Europe/Paris", "--json")
+        found = json.loads(out)
+        assert (status, found["status"], found["command"]) == (0, 0, "init")
+        assert found["columns"]["user"] == "msisdn"
+        assert (found["time_format"], found["formats"]) == (FORMAT, [FORMAT])
+        assert found["tables"] == [str(project / "sites.csv")]
+
+    def test_names_all_tables_that_fit(self, project, incrowd):
+        (project / "sites2.csv").write_bytes((project / "sites.csv").read_bytes())
+        status, out, _ = incrowd("init", "calls.csv", "--tz", "Europe/Paris")
+        assert status == 0
+        assert "sites.csv and sites2.csv would fit: say which it is with --antennas FILE" in out
+        status, _, err = incrowd("run")
+        assert (status, "[data] antennas: not filled in" in err) == (2, True)
+
+    def test_data_with_place_names_only_can_be_taken_by_name(self, project, incrowd):
+        (project / "sites.csv").unlink()
+        status, out, _ = incrowd("init", "calls.csv", "--tz", "Europe/Paris")
+        assert status == 0
+        assert "antennas      none was found beside the data" in out
+        assert "--by-name" in out
+
+    def test_a_folder_with_another_table_gets_a_pattern(self, project, incrowd):
+        for words in (("init", "."), ("describe", ".", "--antennas", "sites.csv")):
+            status, out, _ = incrowd(*words, "--json")
+            error = json.loads(out)["error"]
+            assert status == 4
+            assert error["message"].startswith("sites.csv: no column")
+            assert "by a quoted pattern, like 'calls.csv'" in error["hint"]
+
+    def test_runs_do_not_lie_in_the_data(self, tmp_path, monkeypatch, incrowd):
+        (tmp_path / "in").mkdir()
+        monkeypatch.chdir(tmp_path / "in")
+        (tmp_path / "in" / "c.csv").write_text("user,time,lat,lon\na,1709623860,5.3,-4.0\n")
+        assert incrowd("init", ".", "--tz", "Africa/Dakar")[0] == 0
+        found = tomllib.loads((tmp_path / "in" / "incrowd.toml").read_text())
+        assert found["output"]["folder"] == "../in-out"
 
     def test_says_that_no_zone_is_known(self, project, incrowd):
         status, _, err = incrowd("init", "calls.csv")
@@ -167,6 +171,64 @@ class TestDefaults:
         assert status in (2, 4)
         assert says in err
         assert not (ready / "release").exists()
+
+    @pytest.mark.parametrize("command", ["describe", "run", "measure"])
+    @pytest.mark.parametrize(
+        ("old", "new", "says"),
+        [
+            ("k = 2", "kk = 2", "[anonymize] has no option 'kk' (is k meant?)"),
+            ("purpose =", "purpouse =", "[report] has no option 'purpouse' (is purpose meant?)"),
+            ("# format", "fromat", "[output] has no option 'fromat' (is format meant?)"),
+            ("# left_out", "left_oot", "no light 'left_oot' (is left_out meant?)"),
+            ("[output]", "[measure]\ncurv = 1\n[output]", "[measure] has no option 'curv'"),
+        ],
+    )
+    def test_every_section_is_checked_for_every_command(
+        self, ready, incrowd, command, old, new, says
+    ):
+        file = ready / "incrowd.toml"
+        file.write_text(file.read_text().replace(old, new))
+        status, _, err = incrowd(command)
+        assert status == 2
+        assert says in err
+        assert not (ready / "out").exists()
+
+    @pytest.mark.parametrize(
+        ("old", "new", "status", "says"),
+        [
+            ("k = 2", 'k = "two"', 2, "Invalid value for incrowd.toml, [anonymize] k:"),
+            ('"Europe/Paris"', '"Mars/X"', 2, "(set in incrowd.toml, [data] tz)"),
+            ('"sites.csv"', '"gone.csv"', 4, "(set in incrowd.toml, [data] antennas)"),
+            ('"calls.csv"', '"gone.csv"', 4, "(set in incrowd.toml, [data] path)"),
+            ('"msisdn"', '"msisdnn"', 4, "(set in incrowd.toml, [data] user)"),
+            ('"sites.csv"', '"FILL IN.csv"', 2, "incrowd.toml, [data] antennas: not filled in"),
+        ],
+    )
+    def test_an_error_names_the_key(self, ready, incrowd, old, new, status, says):
+        file = ready / "incrowd.toml"
+        file.write_text(file.read_text().replace(old, new))
+        found, _, err = incrowd("run")
+        assert (found, says in err) == (status, True), err
+
+    def test_an_error_of_the_file_names_its_line(self, ready, incrowd):
+        file = ready / "incrowd.toml"
+        file.write_text("[data]\nk = 3 3\n")
+        _, out, _ = incrowd("describe", "--json")
+        error = json.loads(out)["error"]
+        assert (error["file"], error["line"]) == ("incrowd.toml", 2)
+
+    def test_commands_of_several_sensors_take_one_table(self, ready, incrowd):
+        for command in ("uniqueness", "deanonymize"):
+            status, out, err = incrowd(command, "--json")
+            assert status == 0, err
+            assert json.loads(out)["command"] == command
+
+    def test_a_file_for_each_sensor_is_not_one_table(self, ready, incrowd):
+        file = ready / "incrowd.toml"
+        file.write_text('[data]\npath = {gsm = "calls.csv"}\n')
+        status, _, err = incrowd("describe")
+        assert status == 2
+        assert "incrowd.toml, [data] path: names a file for each sensor" in err
 
     def test_a_file_that_is_not_there_is_an_error(self, ready, incrowd):
         status, _, err = incrowd("describe", "--project", "other.toml")
@@ -319,7 +381,7 @@ class TestRun:
         if when == "between":
             assert incrowd(*words, "--k", "3")[0] in (0, 3)
         with monkeypatch.context() as patch:
-            patch.setattr("incrowd.cli.run._give_name", killed)
+            patch.setattr("incrowd.cli.run.give_name", killed)
             assert incrowd(*words, "--overwrite")[0] == 130
         part = ready / "out" / ".2012-03.part"
         made = (part / "release" / "trajectories.parquet").read_bytes()

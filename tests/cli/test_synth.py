@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 import incrowd as library
@@ -10,6 +12,13 @@ class TestSynth:
         assert (status, out) == (0, "")
         assert f"rows to {output}" in err
         assert len(library.read(output)) == 5
+
+    def test_tells_programs(self, incrowd, tmp_path):
+        output = tmp_path / "city.csv"
+        _, out, _ = incrowd("synth", "city", "-o", output, "--users", 5, "--json")
+        found = json.loads(out)
+        assert (found["status"], found["file"], found["antennas"]) == (0, str(output), None)
+        assert found["rows"] > 5
 
     def test_the_same_seed_gives_the_same_bytes(self, incrowd, tmp_path):
         for name, seed in (("a", 7), ("b", 7), ("c", 8)):

@@ -44,12 +44,13 @@ def test_a_folder_that_cannot_be_written_is_2(incrowd, quick, tmp_path):
     assert "cannot write to the folder" in err
 
 
-def test_says_if_nothing_can_be_kept(incrowd, quick, monkeypatch, tmp_path):
+def test_compiles_nothing_that_cannot_be_kept(incrowd, quick, monkeypatch, tmp_path):
     (tmp_path / "file").touch()
     monkeypatch.setattr("incrowd._kernel_cache.folders", lambda: [tmp_path / "file" / "kernels"])
     status, _, err = incrowd("warmup")
-    assert (status, quick) == (0, ["one", "two"])
-    assert "compiled again in every run" in err
+    assert (status, quick) == (2, [])
+    assert "what is compiled cannot be kept" in err
+    assert "give --cache DIR" in err
 
 
 @pytest.mark.parametrize("home", [None, "file/home"])

@@ -8,6 +8,8 @@ import pytest
 import incrowd
 from incrowd.errors import ArgumentError, OutputError, UnreadableError
 from incrowd.evaluate._decision import (
+    BLANK,
+    FILLED_BY,
     check_decision,
     decision_beside,
     read_decision,
@@ -15,6 +17,7 @@ from incrowd.evaluate._decision import (
     sign,
 )
 from incrowd.evaluate._publish import publish
+from incrowd.report._purposes import PURPOSES
 
 SIGNER = "A. Diop, data protection officer"
 
@@ -59,6 +62,36 @@ def filled(page, **answers):
     page = page.with_name("filled.html")
     page.write_text(text, encoding="utf-8")
     return page
+
+
+class TestBlanks:
+    """What is given fills the blanks of the conditions that the report proposes."""
+
+    def test_are_those_of_the_report(self):
+        proposed = {each for one in PURPOSES.values() for each in one.conditions}
+        assert set(FILLED_BY) <= proposed
+        left = {each for each in proposed if BLANK in each} - set(FILLED_BY)
+        assert left == {
+            "What everybody can learn of a whole crowd was judged acceptable, because: ______."
+        }
+
+    def test_recipient_and_date_fill_them(self, town):
+        made = sign(
+            town / "pairs", decision="conditions", name=SIGNER, recipient="The ministry of health.",
+            retention="2027-01-31",
+        )  # fmt: skip
+        assert made.conditions[0] == (
+            "The recipient is named here and bound by a contract: The ministry of health."
+        )
+        assert made.conditions[-1] == "The data is deleted on this date at the latest: 2027-01-31."
+        assert len(made.conditions) == len(PURPOSES["contract"].conditions)
+
+    def test_what_stays_is_said_with_what_to_give(self, town):
+        with pytest.raises(ArgumentError, match=r"at the latest: ______\. \(give --retention\)"):
+            sign(town / "pairs", decision="conditions", name=SIGNER, recipient="The ministry")
+        own = ["Why it is good: __"]
+        with pytest.raises(ArgumentError, match="by --condition"):
+            sign(town / "pairs", decision="conditions", name=SIGNER, conditions=own)
 
 
 class TestSign:

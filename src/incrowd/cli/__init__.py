@@ -9,11 +9,20 @@ interrupted (Ctrl-C); 143 terminated (SIGTERM).
 # Nothing else is imported before `main` runs: whoever presses Ctrl-C while commands are loaded
 # should see one message, and not where Python was.
 import sys
-from typing import NoReturn
+from typing import Any
 
-__all__ = ["main"]
+__all__ = ["NAMES", "main", "noted", "settle"]
 
 INTERRUPTED, TERMINATED = 130, 143
+noted: list[int] = []
+"""The exit statuses of the signals that have come; whatever an error looks like then, it is theirs.
+
+Compilers, readers and modules that are being imported make errors of their own of a signal, or
+swallow it.
+"""
+NAMES = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
+_AGAIN = 0.5
+"""Seconds after which a signal that was swallowed is given once more."""
 
 
 def main() -> None:
@@ -21,15 +30,78 @@ def main() -> None:
     try:
         import signal
 
-        signal.signal(signal.SIGTERM, _terminate)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # What a shell has a job in the background ignore stays ignored.
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, _stop)
+        if hasattr(signal, "SIGALRM"):
+            signal.signal(signal.SIGALRM, _again)
         from incrowd.cli._app import app
         from incrowd.cli._console import run
-    except KeyboardInterrupt:
-        print("incrowd: interrupted", file=sys.stderr)
-        sys.exit(INTERRUPTED)
-    sys.exit(run(app))
+
+        status = run(app)
+        if not noted:
+            # Python takes a moment to end, and whoever does not want to wait need not.
+            _leave_to(signal.SIG_DFL)
+    except BaseException as error:
+        if not noted and not isinstance(error, KeyboardInterrupt):
+            raise
+        settle()
+        status = noted[-1] if noted else INTERRUPTED
+        print(f"incrowd: {NAMES[status]}", file=sys.stderr)
+    sys.exit(status)
 
 
-def _terminate(number: int, frame: object) -> NoReturn:  # noqa: ARG001
-    """End as after Ctrl-C, so that whatever is half written is cleaned up."""
-    sys.exit(TERMINATED)
+def _stop(number: int, frame: object) -> None:  # noqa: ARG001
+    """Note a signal, and end so that whatever is half written is cleaned up."""
+    noted.append(128 + number)
+    sys.unraisablehook = _tell_others
+    _raise()
+
+
+def _tell_others(about: Any) -> None:
+    """Tell of what could not be raised where it happened, but not of a signal."""
+    if not isinstance(about.exc_value, SystemExit):
+        sys.__unraisablehook__(about)
+
+
+def _again(number: int, frame: object) -> None:  # noqa: ARG001
+    """Give a signal once more that something has swallowed; not while it is being cleaned up."""
+    error = sys.exception()
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            _arm()
+            return
+        error = error.__cause__ or error.__context__
+    _raise()
+
+
+def _raise() -> None:
+    # Not KeyboardInterrupt: Python may end by the signal itself, however that was handled.
+    _arm()
+    sys.exit(noted[-1])
+
+
+def _arm() -> None:
+    import signal
+
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+
+
+def settle() -> None:
+    """Take no more notice of signals, once one was noted and everything is cleaned up."""
+    if noted:
+        import signal
+
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        _leave_to(signal.SIG_IGN)
+
+
+def _leave_to(handler: Any) -> None:
+    import signal
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is _stop:
+            signal.signal(number, handler)

@@ -21,7 +21,9 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from incrowd.cli._messages import begin, log_to, messages, note_log, print_error, say
+from incrowd.cli._project import name_source
 from incrowd.cli._renamed import RENAMED, with_new_names
+from incrowd.errors import IncrowdError
 
 __all__ = [
     "EVERYWHERE",
@@ -74,6 +76,7 @@ class Command(TyperCommand):
         try:
             return super().parse_args(ctx, words)
         except Exception as error:
+            name_source(ctx, error)
             # Of wrong use the library that parses options tells on standard error by itself.
             if hasattr(error, "format_message"):
                 note_log(f"incrowd: {error.format_message()}")
@@ -82,6 +85,14 @@ class Command(TyperCommand):
         finally:
             for note in notes:
                 say(note)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except IncrowdError as error:
+            name_source(ctx, error)
+            raise
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write what the command does, how it is called, and its own options."""

@@ -71,8 +71,8 @@ def _evaluate() -> None:
     import incrowd
 
     pair = incrowd.of_release(_original(), incrowd.glove(_original(), k=2))
-    incrowd.utility(pair)
-    incrowd.inference(pair)
+    incrowd.utility(pair, tz="UTC")
+    incrowd.inference(pair, tz="UTC")
 
 
 def _original() -> "Trajectories":
@@ -99,7 +99,7 @@ def report() -> None:
     with tempfile.TemporaryDirectory() as folder:
         release, original, record = _pairs(Path(folder))
         gaps = pl.DataFrame({"user": original.people, "k_gap": np.linspace(0, 1, len(original))})
-        make(release, original=original, record=record, gaps=gaps)
+        make(release, original=original, record=record, gaps=gaps, tz="UTC")
 
 
 def _pairs(folder: Path) -> tuple[Path, "Trajectories", "pl.DataFrame"]:

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from incrowd.cli import INTERRUPTED, TERMINATED
+from incrowd.cli import INTERRUPTED, NAMES, noted, settle
 from incrowd.cli._messages import messages, note_log, print_error, say
 from incrowd.cli._remaining import RemainingTime, in_words
 from incrowd.errors import IncrowdError, InputError, LossError, PrivacyWarning, VerificationError
@@ -31,45 +31,46 @@ __all__ = [
 
 
 _NO, _USE, _DATA = 1, 2, 4
-_STOPPED = {
-    INTERRUPTED: "incrowd: interrupted; no incomplete output was left behind",
-    TERMINATED: "incrowd: terminated; no incomplete output was left behind",
-}
 _PATIENCE = 5.0
 _DECIMALS = 12
 
 
 def run(app: Callable[[], Any]) -> int:
     """Run commands; turn errors into a message and an exit status."""
-    status = _run(app)
-    note_log(f"incrowd {messages.command or ''} ends with status {status}")
-    return status
-
-
-def _run(app: Callable[[], Any]) -> int:
     warnings.showwarning = _warn
     # A warning that concerns privacy is shown every time, whatever filters say.
     warnings.simplefilter("always", PrivacyWarning)
+    status = 0
     try:
         try:
             app()
         finally:
             # Here, so that a full disk or a closed pipe behind the output does not go unnoticed.
             sys.stdout.flush()
-    except SystemExit as stop:
-        if stop.code in _STOPPED:  # typer may have been there first
-            say(_STOPPED[stop.code], always=True)
-            print_error(_STOPPED[stop.code], status=stop.code, code="interrupted")
-        return stop.code if isinstance(stop.code, int) else _USE
-    except BrokenPipeError:
-        # Whoever read the output has seen enough; nothing is left to be flushed.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except KeyboardInterrupt:
-        say(_STOPPED[INTERRUPTED], always=True)
-        print_error("interrupted", status=INTERRUPTED, code="interrupted")
-        return INTERRUPTED
-    except MemoryError:
+        settle()
+    except BaseException as error:  # noqa: BLE001  what is a fault of ours is raised again
+        settle()
+        if not noted:
+            status = _told(error)
+    if noted:
+        # Whatever was made of the signal on its way: an error, or nothing.
+        status = _stopped(noted[-1])
+    _flush()
+    note_log(f"incrowd {messages.command or ''} ends with status {status}")
+    return status
+
+
+def _told(error: BaseException) -> int:
+    """Say what went wrong and return the exit status; raise what is a fault of ours."""
+    if isinstance(error, BrokenPipeError) or isinstance(error.__context__, BrokenPipeError):
+        return 0  # whoever read the output has seen enough
+    if isinstance(error, SystemExit):
+        if error.code in NAMES:  # typer may have been there first
+            return _stopped(int(error.code or 0))
+        return error.code if isinstance(error.code, int) else _USE
+    if isinstance(error, KeyboardInterrupt):
+        return _stopped(INTERRUPTED)
+    if isinstance(error, MemoryError):
         text = (
             "out of memory; set a limit with --memory, or take a part of the data with --from, "
             "--to, --bbox or --sample-people"
@@ -77,11 +78,35 @@ def _run(app: Callable[[], Any]) -> int:
         say(f"incrowd: {text}", always=True)
         print_error(text, status=_USE, code="memory")
         return _USE
-    except (IncrowdError, OSError) as error:
-        say(f"incrowd: {error}", always=True)
+    if isinstance(error, IncrowdError | OSError):
+        say(f"incrowd: {_in_words(error)}", always=True)
         print_error(error, status=_status_of(error))
         return _status_of(error)
-    return 0
+    raise error
+
+
+def _in_words(error: Exception) -> str:
+    """Return what an error says, without the number that the system gives it."""
+    if isinstance(error, IncrowdError) or not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+
+
+def _stopped(status: int) -> int:
+    """Say that a signal has ended the command, and what is left."""
+    text = f"{NAMES[status]}; {messages.kept or 'no incomplete output was left behind'}"
+    say(f"incrowd: {text}", always=True)
+    print_error(text, status=status, code="interrupted")
+    return status
+
+
+def _flush() -> None:
+    """Bring the output out; what cannot be written is given up, for it was told already."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _status_of(error: Exception) -> int:

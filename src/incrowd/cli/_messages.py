@@ -8,6 +8,7 @@ One place for all commands, so that a job that nobody watches can rely on it:
   warning; with ``--log-file`` it all goes there as well, held back or not, with the time.
 """
 
+import contextlib
 import json
 import os
 import sys
@@ -47,6 +48,8 @@ class Messages:
     log: Path | None = None
     printed: bool = False
     """Whether the one document was printed."""
+    kept: str | None = None
+    """What an interruption leaves, to go on from; in words."""
 
 
 messages = Messages()
@@ -56,6 +59,7 @@ def begin(command: str | None, *, as_json: bool) -> None:
     """Forget what a command before wanted."""
     messages.command, messages.as_json = command, as_json
     messages.quiet, messages.log, messages.printed = False, None, False
+    messages.kept = None
 
 
 def say(text: str, *, always: bool = False) -> None:
@@ -69,7 +73,9 @@ def say(text: str, *, always: bool = False) -> None:
         Whether it is said although ``--quiet`` is given: errors and warnings.
     """
     if always or not messages.quiet:
-        print(text, file=sys.stderr)
+        # Nobody can be told that nobody can be told.
+        with contextlib.suppress(OSError):
+            print(text, file=sys.stderr)
     note_log(text)
 
 
@@ -116,7 +122,9 @@ def as_document(document: Mapping[str, Any], *, status: int = 0) -> str:
 def print_error(error: BaseException | str, *, status: int, code: str | None = None) -> None:
     """Print an error as the one document, if JSON is asked for and none was printed yet."""
     if messages.as_json and not messages.printed:
-        print_json({"error": error_document(error, code)}, status=status)
+        # Where standard output is what cannot be written, the exit status has to do.
+        with contextlib.suppress(OSError):
+            print_json({"error": error_document(error, code)}, status=status)
 
 
 def error_document(error: BaseException | str, code: str | None = None) -> dict[str, Any]:

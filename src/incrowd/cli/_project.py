@@ -13,33 +13,41 @@ writes one, with comments.
 """
 
 import difflib
+import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from incrowd.errors import ArgumentError, UnreadableError
+from incrowd.errors import ArgumentError, ColumnError, UnreadableError
 
 __all__ = [
+    "FILL_IN",
     "IN_USE",
     "PROJECT",
     "NoProject",
     "Project",
     "ProjectFile",
     "latest_run",
+    "name_source",
     "own_thresholds",
 ]
 
 
 PROJECT = "incrowd.toml"
 DATA, OUTPUT, THRESHOLDS = "data", "output", "thresholds"
-RUN_TAKES = ("anonymize", "report", OUTPUT, "run")
+RUN = "run"
+RUN_TAKES = ("anonymize", "report", OUTPUT, RUN)
 """The sections whose options `incrowd run` takes."""
 IN_USE, _NONE = "incrowd.project", "incrowd.no_project"
 """Where a command's context keeps the project in use, and whether there must be none."""
+FILL_IN = "FILL IN"
+"""Stands in a value that `incrowd init` could not find."""
+_SHORT = 2
+"""Letters of a value that may stand in any text."""
 _PLACES = ("FILE", "DIR")
 """How options that take a path are shown."""
 _RELEASE, _RECORD = "release", "record"
@@ -61,33 +69,59 @@ class Project:
     sections: Mapping[str, Mapping[str, Any]]
 
     @classmethod
-    def load(cls, path: Path, commands: Iterable[str]) -> "Project":
-        """Read a project file.
+    def load(cls, path: Path, commands: Mapping[str, Iterable[Any]]) -> "Project":
+        """Read a project file, and check every key of every section.
+
+        Parameters
+        ----------
+        path
+            The file.
+        commands
+            The options of each command, which are what the section of its name may hold.
 
         Raises
         ------
         UnreadableError
             If it is not there, or not TOML.
         ArgumentError
-            If it has a section that no command knows.
+            If it has a section that no command knows, or a key that is no option.
         """
         try:
             found = tomllib.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError as error:
+            hint = "incrowd init DATA writes one"
             raise UnreadableError(
-                f"there is no project file {path}; incrowd init DATA writes one"
+                f"there is no project file {path}; {hint}", file=path, hint=hint
             ) from error
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise UnreadableError(f"cannot read the project file {path}: {error}") from error
-        known = [DATA, OUTPUT, THRESHOLDS, *commands]
+            line = re.search(r"at line (\d+)", str(error))
+            raise UnreadableError(
+                f"cannot read the project file {path}: {error}",
+                file=path,
+                line=int(line[1]) if line else None,
+            ) from error
+        keys = {name: [_key(one) for one in options] for name, options in commands.items()}
+        keys |= {DATA: _reading_keys(), OUTPUT: [*keys.get(RUN, ()), "folder"]}
+        known = [*keys, THRESHOLDS]
         for name, values in found.items():
             if name not in known:
                 raise ArgumentError(
                     f"{path}: there is no section [{name}]{_meant(name, known)}; there can be "
-                    f"[{DATA}], [{OUTPUT}], [{THRESHOLDS}], and one for each command"
+                    f"[{DATA}], [{OUTPUT}], [{THRESHOLDS}], and one for each command",
+                    file=path,
                 )
             if not isinstance(values, dict):
-                raise ArgumentError(f"{path}: {name} must be a section, written as [{name}]")
+                raise ArgumentError(
+                    f"{path}: {name} must be a section, written as [{name}]", file=path
+                )
+            if name == THRESHOLDS:
+                _check_thresholds(path, values)
+            elif unknown := next((key for key in values if key not in keys[name]), None):
+                raise ArgumentError(
+                    f"{path}: [{name}] has no option {unknown!r}"
+                    f"{_meant(unknown, sorted(keys[name]))}",
+                    file=path,
+                )
         return cls(path, found)
 
     @property
@@ -106,52 +140,60 @@ class Project:
         Raises
         ------
         ArgumentError
-            If a section has a key that is no option.
+            If a value is not filled in, or the command cannot take it.
         """
         by_key = {_key(one): one for one in options}
         found: dict[str, Any] = {}
-        reading = dict(self.sections.get(DATA, {}))
-        path = reading.pop("path", None)
-        for key, value in reading.items():
-            self._refuse_unknown(DATA, key, _reading_keys())
+        for section, key, value in self._given(command):
             if key in by_key:
-                found[by_key[key].name] = self._value(by_key[key], value)
+                found[by_key[key].name] = self._value(section, key, by_key[key], value)
+        path = self.sections.get(DATA, {}).get("path")
         if path is not None and (data := _named(by_key, "data")) is not None:
-            found[data.name] = self._data(path)
-        for section in RUN_TAKES if command == "run" else (command,):
-            for key, value in self.sections.get(section, {}).items():
-                if section in (command, OUTPUT):
-                    self._refuse_unknown(section, key, [*by_key, "folder"])
-                if key in by_key:
-                    found[by_key[key].name] = self._value(by_key[key], value)
+            found[data.name] = self._data(data, path)
         if _named(by_key, _RELEASE) is not None and (run := latest_run(self.output)) is not None:
             found[_RELEASE] = str(run / "release")
             if _named(by_key, _RECORD) is not None:
                 found[_RECORD] = str(run / "private" / "who.parquet")
         return found
 
-    def _refuse_unknown(self, section: str, key: str, known: Iterable[str]) -> None:
-        names = sorted(known)
-        if key not in names:
-            raise ArgumentError(
-                f"{self.path}: [{section}] has no option {key!r}{_meant(key, names)}"
-            )
+    def where(self, command: str, option: Any) -> str | None:
+        """Return where the file sets an option of a command: file, section and key."""
+        key = "path" if option.name == "data" else _key(option)
+        said = [section for section, name, _ in self._given(command) if name == key]
+        return f"{self.path}, [{said[-1]}] {key}" if said else None
 
-    def _value(self, option: Any, value: Any) -> Any:
+    def _given(self, command: str) -> Iterator[tuple[str, str, Any]]:
+        """Yield what the file says for a command: section, key and value; later ones win."""
+        for section in (DATA, *(RUN_TAKES if command == RUN else (command,))):
+            for key, value in self.sections.get(section, {}).items():
+                yield section, key, value
+
+    def _value(self, section: str, key: str, option: Any, value: Any) -> Any:
         """Return a value as the command line takes it."""
         if isinstance(value, bool):
             return value
+        if isinstance(value, str) and FILL_IN in value:
+            raise ArgumentError(
+                f"{self.path}, [{section}] {key}: not filled in ({value!r})", file=self.path
+            )
         if isinstance(value, list):
             value = ",".join(str(part) for part in value)
         if option.metavar in _PLACES:
             return str(self.folder / str(value))
         return str(value)
 
-    def _data(self, path: Any) -> Any:
+    def _data(self, option: Any, path: Any) -> Any:
         """Return the data's path relative to the file; of each sensor, where there are several."""
-        if isinstance(path, dict):
-            return [f"{sensor}={self.folder / str(one)}" for sensor, one in path.items()]
-        return str(self.folder / str(path))
+        if not isinstance(path, dict):
+            one = str(self.folder / str(path))
+            return [one] if option.nargs < 0 else one
+        if option.nargs >= 0:
+            raise ArgumentError(
+                f"{self.path}, [{DATA}] path: names a file for each sensor, and this command takes "
+                "one table; name it on the command line",
+                file=self.path,
+            )
+        return [f"{sensor}={self.folder / str(one)}" for sensor, one in path.items()]
 
 
 def latest_run(output: Path) -> Path | None:
@@ -173,13 +215,61 @@ def _apply(context: typer.Context, named: str | None) -> None:
     if named is None and not path.is_file():
         return
     command = context.command
-    commands = getattr(context.parent.command, "commands", {}) if context.parent else {}
-    project = Project.load(path, commands or [command.name or ""])
-    options = [
-        one for one in command.get_params(context) if one.name not in ("no_project", "project")
-    ]
-    context.default_map = project.defaults_for(command.name or "", options)
+    every = getattr(context.parent.command, "commands", {}) if context.parent else {}
+    commands = {one.name: _options(one.params) for one in (*every.values(), command)}
+    project = Project.load(path, commands)
     context.meta[IN_USE] = project
+    context.default_map = project.defaults_for(command.name or "", commands[command.name])
+
+
+def _options(params: Iterable[Any]) -> list[Any]:
+    return [one for one in params if one.name not in ("no_project", "project")]
+
+
+def name_source(context: typer.Context, error: Exception) -> None:
+    """Name file and key in an error about a value that the project file gives.
+
+    Of a value that the parser refuses it is known; of what a command says, it is the options that
+    the text names, and the values that it shows.
+    """
+    project = context.meta.get(IN_USE)
+    if project is None:
+        return
+    command = context.command.name or ""
+    by_name = {one.name: one for one in context.command.params if _is_from_file(context, one.name)}
+    refused = getattr(error, "param", None)
+    if refused is not None and refused.name in by_name:
+        error.param_hint = project.where(command, refused)  # type: ignore[attr-defined]
+        return
+    if not isinstance(error, ArgumentError | ColumnError | UnreadableError) or error.file == (
+        project.path
+    ):
+        return
+    text = str(error)
+    # The first that is named is what the text is about; the data's path often stands before it.
+    said = [
+        (option.name == "data", place, option)
+        for option in by_name.values()
+        if (place := _place_in(text, option, context.params.get(option.name))) is not None
+    ]
+    if said:
+        where = project.where(command, min(said, key=lambda one: one[:2])[2])
+        if where is not None and where not in text:
+            error.args = (f"{text} (set in {where})", *error.args[1:])
+
+
+def _is_from_file(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "DEFAULT_MAP"
+
+
+def _place_in(text: str, option: Any, value: Any) -> int | None:
+    """Return where a text names an option, or the value that it has; None if it does not."""
+    words = [flag for flag in option.opts if flag.startswith("--")]
+    values = value if isinstance(value, list | tuple) else [value]
+    words += [str(one) for one in values if isinstance(one, str | Path) and len(str(one)) > _SHORT]
+    found = [re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) for word in words]
+    return min((match.start() for match in found if match), default=None)
 
 
 def own_thresholds(context: typer.Context) -> dict[str, Any] | None:
@@ -226,6 +316,15 @@ def _reading_keys() -> list[str]:
     from incrowd.cli._options import reading_keys
 
     return [*reading_keys(), "path", "local_tz"]
+
+
+def _check_thresholds(path: Path, values: dict[str, Any]) -> None:
+    from incrowd.report._purposes import checked_thresholds
+
+    try:
+        checked_thresholds(values)
+    except ArgumentError as error:
+        raise ArgumentError(f"{path}: [{THRESHOLDS}]: {error}", file=path) from error
 
 
 def _meant(name: str, known: Iterable[str]) -> str:

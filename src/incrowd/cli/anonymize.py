@@ -62,7 +62,7 @@ _UNITS = {
     "Merging": "merges",
     "Finishing": "merges",
     "Generalising": "crowds",
-    "Round": "crowds",
+    "Round": "possible crowds",
 }
 
 
@@ -139,7 +139,7 @@ def anonymize(
         journal = checkpoint or output.with_name(f"{output.name}.checkpoint")
     _refuse_same(context.params["data"], output, record, journal)
     _refuse_journal(journal, output)
-    _tell_left_behind(output)
+    _tell_left_behind(output, record)
     if record is None:
         say(
             "note: without --record nobody can ever check again that the release is true to the "
@@ -264,14 +264,14 @@ def _refuse_same(data: str, output: Path, record: Path | None, journal: Path | N
             )
 
 
-def _tell_left_behind(output: Path) -> None:
+def _tell_left_behind(output: Path, record: Path | None) -> None:
     """Say what runs that were killed have left, for nobody else will remove it."""
     from incrowd.evaluate._publish import left_behind
 
-    for path in left_behind(output):
+    for path in left_behind(output, record):
         say(
-            f"note: {path} was left by a run that was killed; it is no release. Unless that run "
-            "is still going on, delete it"
+            f"note: {path} was left by a run that was killed; it is no release, and nothing to "
+            "share. Unless that run is still going on, delete it"
         )
 
 

@@ -1,5 +1,6 @@
 """``incrowd demo``: everything on a synthetic city."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +8,9 @@ import typer
 
 from incrowd.cli import _methods, anonymize, describe, measure
 from incrowd.cli._console import progress, warn_first_compile
+from incrowd.cli._messages import print_json
+from incrowd.cli._options import AsJson
+from incrowd.cli._run_folder import make_folder
 
 __all__ = [
     "demo",
@@ -25,6 +29,7 @@ def demo(
     seed: Annotated[
         int, typer.Option(help="Seed: the same seed makes the same city.", metavar="N")
     ] = 7,
+    as_json: AsJson = False,
 ) -> None:
     """Run everything on a synthetic city: measure, anonymize, verify, attack, report.
 
@@ -40,7 +45,12 @@ def demo(
     from incrowd.report._make import make
     from incrowd.report._terminal import attack_lines, unique_lines
 
-    output.mkdir(parents=True, exist_ok=True)
+    def tell(title: str, lines: Iterable[str]) -> None:
+        if not as_json:
+            text = "\n".join(lines)
+            print(f"{title}\n{'-' * len(title.strip())}\n{text}", flush=True)
+
+    make_folder(output)
     file, folder = output / "city.parquet", output / "release"
     record = output / "who.parquet"
     refuse_places(folder, record=record, overwrite=True)
@@ -48,14 +58,13 @@ def demo(
     with progress("Making people", "people") as update:
         data = incrowd.synthesize("city", users=users, seed=seed, progress=update)
     incrowd.write(data, file, overwrite=True)
-    _head(f"A synthetic city of {len(data):,} people, none of them real")
-    print("\n".join(describe.lines_of(incrowd.describe(data))))
+    title = f"A synthetic city of {len(data):,} people, none of them real"
+    tell(title, describe.lines_of(incrowd.describe(data)))
     with progress("Measuring", "people") as update:
         table = incrowd.k_gap(data, K, progress=update)
     stretch = incrowd.Stretch.of(None, data.frame)
-    _head("\nHow hard it is to hide them")
     found = [measure.gaps_of(table, K, stretch, data.frame)]
-    print("\n".join(measure.lines_of(found, stretch, data.frame)))
+    tell("\nHow hard it is to hide them", measure.lines_of(found, stretch, data.frame))
     with anonymize.stages() as show:
         release = incrowd.glove(data, K, progress=show)
     with progress("Writing and verifying", "steps") as update:
@@ -63,25 +72,23 @@ def demo(
             release, folder, original=data, record=record, overwrite=True, progress=update,
             reading=OriginalReading.of(str(file), {}, {}, data, ZONE),
         )  # fmt: skip
-    _head(f"\nEverybody in a crowd of {K} or more, verified and published")
-    print("\n".join(_methods.lines_of(data, release, done)))
+    title = f"\nEverybody in a crowd of {K} or more, verified and published"
+    tell(title, _methods.lines_of(data, release, done))
     with progress("Attacking, evaluating, reporting", "steps") as update:
         report = make(
             folder, original=data, record=record, gaps=table, tz=ZONE, title=TITLE, seed=seed,
             progress=lambda _what, steps, total: update(steps, total),
         )  # fmt: skip
     page = report.save(output / PAGE, overwrite=True)
-    _head("\nWhat an adversary could do, before and after")
-    print("\n".join(attack_lines(report.numbers)))
-    _head("\nHow unique people are, before and after")
-    print("\n".join(unique_lines(report.numbers)))
-    _head("\nThe report, first screen")
-    print("\n".join(report.lines()))
+    tell("\nWhat an adversary could do, before and after", attack_lines(report.numbers))
+    tell("\nHow unique people are, before and after", unique_lines(report.numbers))
+    tell("\nThe report, first screen", report.lines())
+    if as_json:
+        places = {"city": file, "release": folder, "record": record, "report": page}
+        there = {name: str(place) for name, place in places.items()}
+        print_json(there | {"people": len(data), "answer": report.verdict.answer})
+        return
     again = f"{anonymize.itself()} verify {folder} --record {record}"
     print(f"\nThe report is in {page}: open it in a browser.")
     print(f"The city is in {file}, the release in {folder}, who became whom in {record}.")
     print(f"Verify it again with:  {again}")
-
-
-def _head(text: str) -> None:
-    print(f"{text}\n{'-' * len(text.strip())}", flush=True)

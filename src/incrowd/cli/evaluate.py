@@ -195,7 +195,7 @@ def _beside(
 def _write(output: Path, text: str, *, overwrite: bool) -> None:
     from incrowd._atomic import replacing
 
-    with replacing(output, overwrite=overwrite) as part:
+    with replacing(output, overwrite=overwrite, private=True) as part:
         part.write_text(f"{text}\n", "utf-8")
     say(f"wrote {output}")
 

@@ -1,18 +1,23 @@
 """``incrowd init``: look at data, and write a project file that says how to read it."""
 
 import json
+import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from incrowd.cli._console import say
-from incrowd.cli._project import PROJECT
+from incrowd.cli._messages import print_json
+from incrowd.cli._options import AsJson
+from incrowd.cli._project import FILL_IN, PROJECT
 from incrowd.errors import ArgumentError, IncrowdError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from incrowd.data._io.time_formats import Guess
 
 __all__ = [
@@ -51,8 +56,8 @@ class Look:
         Whether times name their zone, or are numbers, which count from 1970 in UTC.
     positions
         Whether rows have positions; otherwise they name antennas.
-    antennas
-        A table of antennas beside the data that has their positions, if there is one.
+    tables
+        The tables of antennas beside the data that have their positions; the one that was named.
     """
 
     files: int
@@ -61,7 +66,12 @@ class Look:
     formats: "list[Guess]" = field(default_factory=list)
     zoned: bool = False
     positions: bool = True
-    antennas: Path | None = None
+    tables: tuple[Path, ...] = ()
+
+    @property
+    def antennas(self) -> Path | None:
+        """The table of antennas, if there is just one."""
+        return self.tables[0] if len(self.tables) == 1 else None
 
 
 def init(
@@ -113,6 +123,7 @@ def init(
             "--overwrite", help="Replace a file that exists already.", rich_help_panel="Output"
         ),
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Look at data and write a project file, incrowd.toml, with comments.
 
@@ -135,6 +146,10 @@ def init(
     text = project_text(data, look, output.absolute().parent, chosen, tz, antennas, k)
     with replacing(output, overwrite=overwrite) as part:
         part.write_text(text, encoding="utf-8")
+    if as_json:
+        found = asdict(look) | {"file": output, "time_format": chosen, "tz": tz}
+        print_json(found | {"formats": [guess.format for guess in look.formats]})
+        return
     print("\n".join(_lines(look, chosen, tz)))
     print(f"\nWrote {output}. Read it, correct it, then:  incrowd run")
 
@@ -149,7 +164,7 @@ def look_at(data: str, antennas: Path | None = None) -> Look:
     """
     from incrowd._memory import Memory, duckdb_connection
     from incrowd.data._io.columns import USUAL, find_by_usual_name, find_columns
-    from incrowd.data._io.sources import files_of, open_source
+    from incrowd.data._io.sources import files_of, open_source, telling_other_tables
     from incrowd.data._io.sql import quoted
     from incrowd.data._io.time_formats import guess_time_formats
 
@@ -162,17 +177,20 @@ def look_at(data: str, antennas: Path | None = None) -> Look:
         has_position = any(
             all(find_by_usual_name(found, USUAL[role]) for role in roles) for roles in _POSITIONS
         )
-        columns = find_columns(
-            found,
-            dict.fromkeys(("user", "time", "lat", "lon", "x", "y", "place", "geometry")),
-            where=first.name,
-            no_position=not has_position,
-        )
+        with telling_other_tables(files[0], files):
+            columns = find_columns(
+                found,
+                dict.fromkeys(("user", "time", "lat", "lon", "x", "y", "place", "geometry")),
+                where=first.name,
+                no_position=not has_position,
+            )
         kind = first.kinds[columns["time"]].upper()
         for file in files[::step]:
             source = open_source(connection, file, names=None, separator=None)
-            if columns["time"] not in source.kinds:
-                continue
+            with telling_other_tables(file, files):
+                find_columns(
+                    list(source.kinds), columns, where=source.name, no_position=not has_position
+                )
             column = f"trim(CAST({quoted(columns['time'])} AS VARCHAR))"
             rows = connection.execute(
                 f"SELECT DISTINCT t FROM (SELECT {column} AS t FROM {source.peek}{_some(file)}) "
@@ -182,7 +200,7 @@ def look_at(data: str, antennas: Path | None = None) -> Look:
     typed = kind.startswith(("TIMESTAMP", "DATE"))
     times = times if typed else _usual_shape(times)
     shown = times[:: max(1, len(times) // _SHOWN)][:_SHOWN]
-    table = antennas if antennas is not None else None if has_position else _beside(files[0])
+    given = () if antennas is None else (antennas,)
     return Look(
         files=len(files),
         columns=columns,
@@ -190,7 +208,7 @@ def look_at(data: str, antennas: Path | None = None) -> Look:
         formats=[] if typed else guess_time_formats(times, bad=_BAD),
         zoned="TIME ZONE" in kind or (not typed and all(map(_has_zone, times))),
         positions=has_position,
-        antennas=table,
+        tables=given or (() if has_position else _beside(files)),
     )
 
 
@@ -225,21 +243,21 @@ def _has_zone(text: str) -> bool:
     )
 
 
-def _beside(file: Path) -> Path | None:
-    """Return a table beside the data that has positions by antenna, if there is just one."""
+def _beside(files: "Sequence[Path]") -> tuple[Path, ...]:
+    """Return the tables beside the data that have positions by antenna."""
     from incrowd._memory import Memory, duckdb_connection
     from incrowd.data._io.read import read_cells
 
-    found = []
+    found, data = [], {file.resolve() for file in files}
     with duckdb_connection(Memory.of(None), 1, None) as connection:
-        for other in sorted(file.absolute().parent.iterdir()):
-            if other.name.lower().endswith(_TABLES) and other.resolve() != file.resolve():
+        for other in sorted(files[0].absolute().parent.iterdir()):
+            if other.name.lower().endswith(_TABLES) and other.resolve() not in data:
                 try:
                     read_cells(connection, other)
                 except (IncrowdError, OSError):
                     continue
                 found.append(other)
-    return found[0] if len(found) == 1 else None
+    return tuple(found)
 
 
 def _chosen_format(look: Look) -> str | None:
@@ -300,9 +318,22 @@ def _lines(look: Look, chosen: str | None, tz: str | None) -> list[str]:
         f"{'time zone':<14}{f'as the times say; people live in: {zone}' if look.zoned else zone}"
     )
     if not look.positions:
-        table = look.antennas or "none was found beside the data: name it in the project file"
-        lines.append(f"{'antennas':<14}{table}")
+        lines.append(f"{'antennas':<14}{_antennas_in_words(look)}")
+        if look.antennas is None:
+            lines.append(
+                f"{'':<14}without positions, describe, attack, uniqueness and deanonymize take "
+                "places by their names: --by-name"
+            )
     return lines
+
+
+def _antennas_in_words(look: Look) -> str:
+    if look.antennas is not None:
+        return str(look.antennas)
+    if look.tables:
+        names = " and ".join(table.name for table in look.tables)
+        return f"{names} would fit: say which it is with --antennas FILE, or in the project file"
+    return "none was found beside the data: name it with --antennas FILE, or in the project file"
 
 
 def project_text(
@@ -334,7 +365,8 @@ def project_text(
     elif look.positions:
         place = '# antennas = "antennas.csv"   # id, lat, lon; for data that has no positions\n'
     else:
-        place = 'antennas = "FILL IN.csv"   # id, lat, lon: the data has no positions\n'
+        place = f'antennas = "{FILL_IN}.csv"   # id, lat, lon: the data has no positions\n'
+    runs = _text(_runs_folder(Path(data), folder))
     return f"""\
 # How incrowd reads this data and what it makes of it. Keys are options of the command line:
 # time_format is --time-format. Options given there win. Paths are relative to this file.
@@ -362,10 +394,18 @@ purpose = "contract"       # internal, contract or open: sets the thresholds of 
 # left_out = [0.05, 0.2]
 
 [output]   # incrowd run --help
-folder = "out"             # each run gets a folder of its own in it, named after its month
+folder = {runs:<17}# each run gets a folder of its own in it, named after its month
 # format = "parquet"       # or "csv"
 # fail_above = 0.2         # publish nothing if more of the people or samples is lost
 """
+
+
+def _runs_folder(data: Path, folder: Path) -> str:
+    """Return the folder of runs, which must not lie in the folder of the data."""
+    source = data.resolve()
+    if not source.is_dir() or source not in (folder.resolve() / "out").parents:
+        return "out"
+    return Path(os.path.relpath(source.parent / f"{source.name}-out", folder.resolve())).as_posix()
 
 
 def _zone_lines(tz: str | None, *, zoned: bool) -> str:

@@ -5,22 +5,20 @@
     out/2024-03/
       release/          what may be shared: rows, manifest, fact sheet
       report.html       for whoever decides
-      run.json          what was run, and how it ended
+      run.json          what was run, how it ended, and the SHA-256 of every file
       private/          who became whom, k-gaps, accuracy and utility; for the owner only
 
 The folder is made under a hidden name beside, and gets its own when everything is there. What a run
 that was interrupted has finished is kept there, and the same command goes on from it.
 """
 
-import contextlib
 import hashlib
 import json
 import os
-import secrets
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -31,29 +29,43 @@ import typer
 from incrowd._atomic import replacing
 from incrowd.cli import _methods, anonymize, describe
 from incrowd.cli._console import on_first_progress, progress, say
-from incrowd.cli._messages import print_json
+from incrowd.cli._messages import note_log, print_json
 from incrowd.cli._methods import mechanism_of, refuse_options, takes_settings, without_others
 from incrowd.cli._options import MACHINE, AsJson, LocalZone, Source, reads_data
 from incrowd.cli._project import own_thresholds
+from incrowd.cli._run_folder import (
+    EVALUATION,
+    GAPS,
+    JOURNAL,
+    OWNER_ONLY,
+    PRIVATE,
+    READING,
+    RECORD,
+    RELEASE,
+    REPORT,
+    RUN,
+    alone,
+    check_name,
+    find_same,
+    give_name,
+    make_folder,
+    period_of,
+    refuse,
+    refuse_damaged,
+    seals_of,
+    working_folder,
+)
 from incrowd.cli.report import STATUS, Purposes
-from incrowd.errors import ArgumentError, LossError, OutputError, VerificationError
+from incrowd.errors import ArgumentError, IncrowdError
 
 if TYPE_CHECKING:
     import polars as pl
 
     from incrowd.data._trajectories import Trajectories
     from incrowd.protect._mechanism import Mechanism
+    from incrowd.report._make import Report
 
-__all__ = [
-    "period_of",
-    "run",
-]
-
-RELEASE, PRIVATE, RECORD, GAPS = "release", "private", "who.parquet", "k_gaps.parquet"
-REPORT, EVALUATION, READING, RUN = "report.html", "evaluation.json", "reading.json", "run.json"
-DECISION = "decision.json"
-STATE, JOURNAL = "state.json", "glove.checkpoint"
-_OWNER_ONLY = 0o700
+__all__ = ["run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,19 +177,24 @@ def run(
     }  # fmt: skip
     _refuse_reporting(reporting)
     wanted = _Wanted(source, method, settings, reporting, form.value, fail_above)
-    folder.mkdir(parents=True, exist_ok=True)
+    check_name(name)
     say("Hashing the input ...")
     key = wanted.key()
-    if (done := _same(folder, name, key)) is not None:
-        _finish(done, as_json=as_json, again=True)
+    final = None
+    if (found := find_same(folder, name, key)) is not None:
+        if not found.damage:
+            _finish(found.folder, as_json=as_json, again=True)
+        refuse_damaged(found, overwrite=overwrite)
+        final = found.folder
     data = source.read()
-    final = folder / (name or period_of(data, tz or "UTC"))
-    with _alone(final):
-        _refuse(final, source.path, overwrite=overwrite)
-        work = _work_folder(final, key)
-        steps = _Steps(work, wanted, mechanism, data, _telling(as_json=as_json))
-        steps.all(key, _options_in_use(context))
-        _give_name(steps.folder, final)
+    final = final or folder / (name or period_of(data, tz or "UTC"))
+    make_folder(folder)
+    with alone(final):
+        refuse(final, source.path, overwrite=overwrite)
+        with working_folder(final, key) as work:
+            steps = _Steps(work, wanted, mechanism, data, _telling(as_json=as_json))
+            steps.all(key, _options_in_use(context))
+            give_name(work, final)
     _finish(final, as_json=as_json)
 
 
@@ -195,7 +212,7 @@ class _Steps:
         self.folder, self.wanted, self.mechanism = folder, wanted, mechanism
         self.data, self.tell = data, tell
         self.private = folder / PRIVATE
-        self.private.mkdir(mode=_OWNER_ONLY, exist_ok=True)
+        self.private.mkdir(mode=OWNER_ONLY, exist_ok=True)
 
     def all(self, key: str, options: dict[str, Any]) -> None:
         """Do everything that is not done yet."""
@@ -203,15 +220,28 @@ class _Steps:
         gaps = self._measured()
         self._released()
         self._evaluated()
-        answer = self._reported(gaps)
+        report = self._reported(gaps)
         from incrowd import __version__
+        from incrowd.data._manifest import read_manifest
 
+        verdict, reading = report.verdict, self.data.reading
+        proof, losses = report.numbers.verification, read_manifest(self.folder / RELEASE).losses
         found = {
-            "schema": 1, "incrowd": __version__, "key": key, "answer": answer,
-            "status": STATUS[answer], "people": len(self.data), "samples": self.data.samples,
-            "options": options,
+            "schema": 1, "incrowd": __version__, "key": key, "answer": verdict.answer,
+            "status": STATUS[verdict.answer], "people": len(self.data),
+            "samples": self.data.samples, "options": options,
+            "reading": None if reading is None else reading.as_dict(),
+            "losses": dict(losses),
+            "verification": {"ok": proof.ok, "failed": [check.name for check in proof.failed]},
+            "verdict": {
+                "answer": verdict.answer, "headline": verdict.headline, "use": verdict.use,
+                "because": list(verdict.because),
+                "lights": {light.about: light.level for light in verdict.lights},
+            },
+            "files": seals_of(self.folder),
         }  # fmt: skip
-        self._write(self.folder / RUN, json.dumps(found, indent=2))
+        self._write(self.folder / RUN, json.dumps(found, indent=2, default=str))
+        _log(found)
 
     def _reading(self) -> None:
         import incrowd
@@ -228,11 +258,13 @@ class _Steps:
         import polars as pl
 
         import incrowd
+        from incrowd.measure._k_gap import MAX_K
 
         file = self.private / GAPS
         if file.is_file():
             return pl.read_parquet(file)
-        k = getattr(self.mechanism, "k", 2)
+        # Larger crowds than the k-gap can be measured of are judged by the largest that it can.
+        k = min(getattr(self.mechanism, "k", 2), MAX_K)
         if len(self.data) < k:
             return None
         with progress("Measuring", "people") as update:
@@ -248,26 +280,23 @@ class _Steps:
         from incrowd.evaluate._publish import publish
 
         release, record = self.folder / RELEASE, self.private / RECORD
-        if release.is_dir() and record.is_file():
+        if release.is_dir() and record.is_file() and _is_whole(release):
             say(f"the release is there already, in {release}")
+            (self.private / JOURNAL).unlink(missing_ok=True)
             return
         record.unlink(missing_ok=True)
+        shutil.rmtree(release, ignore_errors=True)
         journal = self.private / JOURNAL if self.mechanism.long_running else None
         result = anonymize.protected(
             self.mechanism, self.wanted.method, self.data, self.wanted.source.reading, journal
         )
         with progress("Writing and verifying", "steps") as update:
-            try:
-                done = publish(
-                    result, release, original=self.data,
-                    format=self.wanted.form, record=record, max_lost=self.wanted.max_lost,
-                    reading=self.wanted.source.noted(self.data, self.wanted.reporting["tz"]),
-                    progress=update,
-                )  # fmt: skip
-            except (ArgumentError, LossError, VerificationError):
-                # The same run would end in the same way.
-                shutil.rmtree(self.folder, ignore_errors=True)
-                raise
+            done = publish(
+                result, release, original=self.data,
+                format=self.wanted.form, record=record, max_lost=self.wanted.max_lost,
+                reading=self.wanted.source.noted(self.data, self.wanted.reporting["tz"]),
+                progress=update,
+            )  # fmt: skip
         self.tell(["", *_methods.lines_of(self.data, result, done)])
         if journal is not None:
             journal.unlink(missing_ok=True)
@@ -291,7 +320,7 @@ class _Steps:
         }  # fmt: skip
         self._write(file, json.dumps(found, indent=2, allow_nan=False))
 
-    def _reported(self, gaps: "pl.DataFrame | None") -> str:
+    def _reported(self, gaps: "pl.DataFrame | None") -> "Report":
         from incrowd.report._make import make
 
         with progress("Reporting", "steps") as update:
@@ -306,35 +335,40 @@ class _Steps:
             )
         made.save(self.folder / REPORT, overwrite=True)
         self.tell(["", *made.lines()])
-        return made.verdict.answer
+        return made
 
     def _write(self, file: Path, text: str) -> None:
         with replacing(file, overwrite=True, private=file.parent == self.private) as part:
             part.write_text(f"{text}\n", "utf-8")
 
 
-def period_of(data: "Trajectories", tz: str) -> str:
-    """Return the month of the data, where people live; the first and the last, if there are more.
+def _is_whole(release: Path) -> bool:
+    """Return whether a release of an interrupted run is as it was verified."""
+    from incrowd.data._manifest import read_release
 
-    Examples
-    --------
-    >>> import incrowd
-    >>> from incrowd.cli.run import period_of
-    >>> period_of(incrowd.synthesize("city", users=5, seed=1), "Africa/Abidjan")
-    '2012-03'
-    """
-    import datetime as dt
+    try:
+        read_release(release)
+    except (IncrowdError, OSError):
+        return False
+    return True
 
-    from incrowd.data._select import find_zone
 
-    zone = find_zone(tz)
-    frame = data.frame
-    ends = (int(data.t0.min()), int(data.t1.max()) - 1) if data.samples else (0, 0)
-    first, last = (
-        dt.datetime.fromtimestamp(end * frame.slot + frame.origin, zone).strftime("%Y-%m")
-        for end in ends
-    )
-    return first if first == last else f"{first}_{last}"
+def _log(found: dict[str, Any]) -> None:
+    """Write to the log, which is read when nobody has watched, how it went."""
+    verdict, proof, reading = found["verdict"], found["verification"], found["reading"]
+    if reading is not None:
+        bad = sum(one["rows"] for one in reading["rejected"].values())
+        cells = reading["unknown_cells"]
+        note_log(
+            f"rows: {reading['rows']:,} read, {bad:,} rejected, {cells['rows']:,} of them name "
+            f"{cells['cells']:,} unknown cells"
+        )
+    lost = ", ".join(f"{name} {value}" for name, value in found["losses"].items())
+    note_log(f"lost: {lost or 'nothing is told'}")
+    note_log(f"verified: {'ok' if proof['ok'] else 'failed ' + ', '.join(proof['failed'])}")
+    note_log(f"answer: {verdict['answer']}. {verdict['headline']} {verdict['use']}")
+    for reason in verdict["because"]:
+        note_log(f"because: {reason}")
 
 
 def _refuse_reporting(reporting: dict[str, Any]) -> None:
@@ -357,112 +391,6 @@ def _options_in_use(context: typer.Context) -> dict[str, Any]:
             plain = value.value if isinstance(value, Enum) else value
             found[name] = plain if isinstance(plain, bool | int | float) else str(plain)
     return found
-
-
-def _same(folder: Path, name: str | None, key: str) -> Path | None:
-    """Return the run that had the same input and settings, if it is there."""
-    for file in sorted(folder.glob(f"{name or '[!.]*'}/{RUN}")):
-        with contextlib.suppress(OSError, ValueError):
-            if json.loads(file.read_text("utf-8")).get("key") == key:
-                return file.parent
-    return None
-
-
-def _refuse(final: Path, data: str, *, overwrite: bool) -> None:
-    """Refuse a folder that holds something else, or the input."""
-    source = Path(data).resolve()
-    if source.is_dir() and source in (final.resolve(), *final.resolve().parents):
-        raise ArgumentError(
-            f"{final} lies in {data}, all of which is the input; choose another --folder"
-        )
-    if not os.path.lexists(final):
-        return
-    if not (final / RUN).is_file():
-        raise OutputError(f"{final} is no result of incrowd run and is not replaced; use --name")
-    if (final / DECISION).exists():
-        raise OutputError(
-            f"{final} holds a decision ({DECISION}) and is not replaced, for a decision is about "
-            "the files that it names; give this run another --name, or move the folder"
-        )
-    if not overwrite:
-        raise OutputError(
-            f"{final} holds the results of other data or settings; replace them with --overwrite, "
-            "or give this run another --name"
-        )
-
-
-@contextlib.contextmanager
-def _alone(final: Path) -> Iterator[None]:
-    """Hold a lock while a run works on a name; the system gives it back if the process ends.
-
-    Where files cannot be locked (on Windows), nothing is held.
-    """
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    lock = final.with_name(f".{final.name}.lock")
-    with contextlib.ExitStack() as held:
-        while True:
-            file = held.enter_context(lock.open("a"))
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise OutputError(
-                    f"another run is working on {final}; wait for it, or give this one another "
-                    "--name"
-                ) from error
-            # Whoever held it may have removed it after it was opened here.
-            with contextlib.suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(file.fileno()), lock.stat()):
-                    break
-        try:
-            yield
-        finally:
-            lock.unlink(missing_ok=True)
-
-
-def _work_folder(final: Path, key: str) -> Path:
-    """Return the hidden folder of this run: that of an interrupted one, if it was the same."""
-    part = final.with_name(f".{final.name}.part")
-    state = part / STATE
-    with contextlib.suppress(OSError, ValueError):
-        if json.loads(state.read_text("utf-8")).get("key") == key:
-            say(f"going on with what an interrupted run has finished ({part})")
-            return part
-    if part.exists():
-        say(f"{part} was left by a run of other data or settings; it is removed")
-        shutil.rmtree(part)
-    part.mkdir(mode=_OWNER_ONLY)
-    state.write_text(json.dumps({"key": key}), "utf-8")
-    return part
-
-
-def _give_name(part: Path, final: Path) -> None:
-    """Give the folder its name; what had it before is removed afterwards."""
-    part.chmod(0o777 & ~_umask())
-    old = None
-    if os.path.lexists(final):
-        old = final.with_name(f".{final.name}.old-{secrets.token_hex(4)}")
-        final.rename(old)
-    try:
-        part.rename(final)
-    except OSError:
-        if old is not None:
-            old.rename(final)
-        raise
-    (final / STATE).unlink(missing_ok=True)
-    # Also what a run that was killed here had moved away.
-    for path in final.parent.iterdir():
-        if path.name.startswith(f".{final.name}.old-"):
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _telling(*, as_json: bool) -> Callable[[list[str]], None]:

@@ -78,7 +78,8 @@ def sign(
     """Write down what was decided about a release, with the hashes of release and report.
 
     incrowd verify then checks that the release is the one that was decided on. It is a record and
-    no cryptographic signature: whoever can write the file can write another.
+    no cryptographic signature: whoever can write the file can write another. Conditions are those
+    that the report proposes, unless some are given: --recipient and --retention fill their blanks.
 
     Example:  `incrowd sign release/ --decision share --signer "A. Diop, data protection officer"`
     """

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from incrowd.cli._console import progress, say
-from incrowd.cli._options import DataFile, Overwrite
+from incrowd.cli._messages import print_json
+from incrowd.cli._options import AsJson, DataFile, Overwrite
 
 __all__ = [
     "synth",
@@ -39,6 +40,7 @@ def synth(
         ),
     ] = None,
     overwrite: Overwrite = False,
+    as_json: AsJson = False,
 ) -> None:
     """Make a synthetic dataset that resembles one of the datasets of the papers.
 
@@ -57,3 +59,6 @@ def synth(
             for batch in table.to_batches():
                 put(batch)
         say(f"wrote {table.num_rows:,} antennas or zones to {antennas}")
+    if as_json:
+        table_of = None if antennas is None else str(antennas)
+        print_json({"file": str(output), "rows": rows, "antennas": table_of})

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from incrowd.cli._console import progress, say
+from incrowd.cli._console import progress
 from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson
+from incrowd.errors import OutputError
 
 __all__ = ["warmup"]
 
@@ -43,35 +44,34 @@ def warmup(
             step()
             took[name] = time.monotonic() - start
     seconds = time.monotonic() - begun
-    kept = None if folder is None else sum(1 for _ in folder.rglob("*.nbc"))
+    kept = sum(1 for _ in folder.rglob("*.nbc"))
     if as_json:
-        about = {"folder": None if folder is None else str(folder), "kernels": kept}
+        about = {"folder": str(folder), "kernels": kept}
         print_json(about | {"seconds": round(seconds, 1), "steps": took})
         return
     for name, one in took.items():
         print(f"{name:<22}{one:6.1f} s")
-    if folder is None:
-        say(
-            "warning: nothing could be kept, for no folder can be written: everything is compiled "
-            "again in every run. Give --cache DIR, and set NUMBA_CACHE_DIR to it",
-            always=True,
-        )
-        return
     print(f"\n{kept:,} compiled kernels are in {folder}, after {seconds:.0f} s.")
     if cache is not None:
         print(f"Where they are used, set:  NUMBA_CACHE_DIR={cache}")
 
 
-def _folder(cache: Path | None) -> Path | None:
-    """Choose where kernels are kept; None if that is nowhere."""
+def _folder(cache: Path | None) -> Path:
+    """Choose where kernels are kept; refuse to compile what cannot be."""
     from numba.core import config
 
     from incrowd._kernel_cache import folders, is_writable
 
     if cache is not None:
-        from incrowd.errors import OutputError
-
         vars(config)["CACHE_DIR"] = str(cache.absolute())
         if not is_writable(folders()[0]):
             raise OutputError(f"cannot write to the folder {cache}", file=cache)
-    return next((one for one in folders() if is_writable(one)), None)
+    there = next((one for one in folders() if is_writable(one)), None)
+    if there is None:
+        hint = "give --cache DIR, and set NUMBA_CACHE_DIR to it where it is used"
+        raise OutputError(
+            f"what is compiled cannot be kept, for no folder of {', '.join(map(str, folders()))} "
+            f"can be written; {hint}",
+            hint=hint,
+        )
+    return there

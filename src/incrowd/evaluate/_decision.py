@@ -56,12 +56,19 @@ _ANSWERS = {
 }
 LEAST_REASON = 10
 """Letters of a reason, at least."""
-BLANK = "__"
+BLANK = "______"
+FILLED_BY = {
+    "The recipient is named here and bound by a contract: ______.": "recipient",
+    "The data is deleted when the task is done, on this date at the latest: ______.": "retention",
+    "The data is deleted on this date at the latest: ______.": "retention",
+}
+"""What is asked for elsewhere fills the blank of a condition that the report proposes."""
 _HEADLINES = {
     "yes": re.compile(r"This release may be shared (?!.*, with conditions: )"),
     "conditions": re.compile(r"This release may be shared .*, with conditions: "),
     "no": re.compile("Do not share this release"),
 }
+_BLANK = re.compile("__")
 _SHARED = re.compile(r"\A\s*\d+\.\s*")
 
 
@@ -247,17 +254,18 @@ def sign(
         )
     if chosen == "conditions" and not asked:
         raise ArgumentError("a decision with conditions must name them (--condition)")
-    blank = next((each for each in asked if BLANK in each), None)
-    if chosen == "conditions" and blank is not None:
-        raise ArgumentError(f"a condition has a blank that is not filled in: {blank}")
+    recipient = recipient or filled.get("recipient") or None
+    retention = retention or filled.get("retention") or None
+    if chosen == "conditions":
+        asked = _filled_in(asked, recipient=recipient, retention=retention)
     given = numbers.get("given") or {}
     found = Decision(
         decision=chosen,
         name=_given("name", name, filled),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
         conditions=asked if chosen == "conditions" else (),
-        recipient=recipient or filled.get("recipient") or None,
-        retention=retention or filled.get("retention") or None,
+        recipient=recipient,
+        retention=retention,
         verdict=answer,
         headline=str(verdict.get("headline")),
         purpose=str(given.get("purpose")),
@@ -478,6 +486,27 @@ def _given(what: str, value: str | None, filled: Mapping[str, str]) -> str:
             "name it with --report"
         )
     return found
+
+
+def _filled_in(conditions: tuple[str, ...], **given: str | None) -> tuple[str, ...]:
+    """Fill the blanks of proposed conditions with what is given; refuse those that stay."""
+    found, missing = [], []
+    for each in conditions:
+        option = FILLED_BY.get(each)
+        value = given.get(option) if option else None
+        text = each if value is None else each.replace(BLANK, value.rstrip(". "))
+        found.append(text)
+        if _BLANK.search(text):
+            how = (
+                f"give --{option}" if option else "give every condition, filled in, by --condition"
+            )
+            missing.append(f"{text} ({how})")
+    if missing:
+        raise ArgumentError(
+            f"a condition has a blank that is not filled in: {'; '.join(missing)}",
+            hint="fill it in by the options that are named, or on the page, and save that",
+        )
+    return tuple(found)
 
 
 def _lines(text: str) -> list[str]:

@@ -30,7 +30,7 @@ import numpy as np
 import polars as pl
 
 import incrowd
-from incrowd._atomic import refuse_taken, writing_error
+from incrowd._atomic import OVERWRITE, refuse_taken, writing_error
 from incrowd._outside import outside
 from incrowd._summary import Summarised, Summary
 from incrowd.data._manifest import MANIFEST, Manifest, amend_release, read_manifest
@@ -251,10 +251,7 @@ def refuse_places(final: Path, *, record: Path | None = None, overwrite: bool = 
         raise OutputError(f"{final} is no name for a release; name a new directory")
     if os.path.lexists(final):
         if not overwrite:
-            raise OutputError(
-                f"{final} exists already; choose another name, or allow overwriting (--overwrite "
-                "on the command line, overwrite=True in Python)"
-            )
+            raise OutputError(f"{final} exists already; {OVERWRITE}", file=final, hint=OVERWRITE)
         _refuse_foreign(final)
     else:
         refuse_taken(final, directory=True)
@@ -271,12 +268,16 @@ def refuse_places(final: Path, *, record: Path | None = None, overwrite: bool = 
     refuse_taken(record, overwrite=overwrite)
 
 
-def left_behind(final: Path) -> list[Path]:
-    """Give what runs that were killed have left beside a release of this name."""
+def left_behind(final: Path, record: Path | None = None) -> list[Path]:
+    """Give what runs that were killed have left beside a release, and a record, of this name."""
     return sorted(
         path
-        for why in ("unverified", "old")
-        for path in final.absolute().parent.glob(f".{glob.escape(final.name)}.{why}-*")
+        for name in (final, record)
+        if name is not None
+        # Two dots begin the name of what was still being written.
+        for begins in (".", "..")
+        for why in ("unverified", "old", "part")
+        for path in name.absolute().parent.glob(f"{begins}{glob.escape(name.name)}.{why}-*")
     )
 
 

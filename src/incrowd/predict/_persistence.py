@@ -72,7 +72,7 @@ def save(
     refuse_twins(several)
     about = _made() | {"models": [_entry(model) for model in several]}
     with (
-        replacing(path, overwrite=overwrite) as part,
+        replacing(path, overwrite=overwrite, private=True) as part,
         zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
         archive.writestr(CONTENTS, json.dumps(about, indent=1, allow_nan=False))
@@ -107,7 +107,7 @@ def load(path: str | os.PathLike[str]) -> list[Model]:
         _check(bool(models), "it holds no model")
         refuse_twins(models)
     except FileNotFoundError as error:
-        raise UnreadableError(f"{path} does not exist") from error
+        raise UnreadableError(f"{path} does not exist", file=path) from error
     except OSError as error:
         raise UnreadableError(f"cannot read {path}: {error.strerror or error}") from error
     except UnreadableError:

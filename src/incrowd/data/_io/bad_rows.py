@@ -12,7 +12,7 @@ all of them, if a file is wanted for them: `incrowd.data._io.rejects_file`.
 """
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -170,7 +170,11 @@ def take_lines(rejects: Rejects, lines: Mapping[str, Sequence[int]]) -> None:
 
 
 def refuse_if_too_many(
-    checker: RowChecker, *, allowed: float, strict: bool, times: Sequence[str] = ()
+    checker: RowChecker,
+    *,
+    allowed: float,
+    strict: bool,
+    times: Callable[[], Sequence[str]] = tuple,
 ) -> None:
     """Raise an error if more than the allowed share of the rows cannot be used."""
     rejects, rows = checker.rejects, checker.rows
@@ -199,15 +203,19 @@ def refuse_if_too_many(
     text += unknown_cells_lines(dict(checker.unknown_cells.most_common()))
     hint = _hint(list(rejects.examples.items()), times)
     text += [hint] if hint else []
+    shown = [example for some in rejects.examples.values() for example in some]
+    first = min((one for one in shown if one.file == shown[0].file), key=lambda one: one.line)
     raise RowError("\n".join(text), file=first.file, line=first.line, hint=hint)
 
 
-def _hint(examples: Sequence[tuple[str, list[Example]]], times: Sequence[str]) -> str | None:
+def _hint(
+    examples: Sequence[tuple[str, list[Example]]], times: Callable[[], Sequence[str]]
+) -> str | None:
     """Say which format times have that were not understood, if that can be told."""
     for reason, shown in examples:
         if reason == REASONS[3]:
             values = [example.value.partition("=")[2] for example in shown]
-            return time_format_hint([*values, *times]) or time_format_hint(values)
+            return time_format_hint([*values, *times()]) or time_format_hint(values)
     return None
 
 

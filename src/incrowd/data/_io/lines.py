@@ -9,6 +9,7 @@ import bisect
 import contextlib
 import csv
 import io
+import re
 import zlib
 from collections.abc import Collection, Generator, Iterable, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from incrowd.data._io.sources import PIECE, TextTable, open_bytes
 __all__ = [
     "count_lines",
     "exact_lines",
+    "first_other_line_end",
     "is_record_a_line",
     "line_after",
     "records_of",
@@ -142,3 +144,19 @@ def is_record_a_line(path: Path) -> bool:
                 return False
             end = text[len(whole) - 1 :]
     return not end.endswith(b"\r")
+
+
+def first_other_line_end(path: Path) -> int | None:
+    """Return the first line that ends otherwise than the first one; None if all end alike."""
+    usual, line, last = None, 0, b""
+    with contextlib.suppress(EOFError, OSError, zlib.error), open_bytes(path) as stream:
+        while piece := stream.read(PIECE):
+            # The last byte waits for the next piece, for \\r\\n is one end.
+            text = last + piece
+            text, last = (text[:-1], b"\r") if text.endswith(b"\r") else (text, b"")
+            for end in re.finditer(rb"\r\n|\n|\r", text):
+                line += 1
+                usual = usual or end[0]
+                if end[0] != usual:
+                    return line
+    return line + 1 if last and usual not in (None, last) else None

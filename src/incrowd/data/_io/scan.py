@@ -35,6 +35,7 @@ from incrowd.data._io.batches import Limits, RowChecker
 from incrowd.data._io.columns import find_columns
 from incrowd.data._io.densest_box import densest_box
 from incrowd.data._io.fast_csv import fast_rows
+from incrowd.data._io.lines import first_other_line_end
 from incrowd.data._io.projection import area_of_use, local_projection, refuse_far
 from incrowd.data._io.reading_report import Reading
 from incrowd.data._io.rejects_file import RejectedRows
@@ -42,6 +43,7 @@ from incrowd.data._io.sources import (
     Source,
     open_source,
     open_table,
+    telling_other_tables,
     text_source,
     verify_compression,
 )
@@ -65,6 +67,8 @@ __all__ = [
 ]
 
 
+_LOOKED_AT = 20_000
+"""Rows in which the format of times is looked for, if they were not understood."""
 _BATCH = 1 << 20
 """Rows that the general scanner gives at a time."""
 _DAY = 86_400
@@ -122,7 +126,7 @@ class Reader:
         self._columns: dict[str, str] = {}
         self._files: list[str] = []
         self._metres = False
-        self._times: list[str] = []
+        self._last: tuple[Source, str] | None = None
 
     def _own_frame(self, files: list[Path] | None) -> Frame | None:
         """Return the grid that all files carry, if they carry one and no other is asked for."""
@@ -138,7 +142,8 @@ class Reader:
     def scan(self, files: Iterable[Path | None], frame: Any) -> None:
         """Read all rows into the staging."""
         options = self._options
-        for path in files:
+        every = list(files)
+        for path in every:
             if path is None:
                 source = open_table(self._connection, frame)
             else:
@@ -146,12 +151,29 @@ class Reader:
                     self._connection, path, names=options.names, separator=options.separator
                 )
                 self._files.append(source.name)
-            with verify_compression(path):
+            with verify_compression(path), telling_other_tables(path, every):
                 self._scan_one(source)
         if self._checker.aside is not None:
             self._checker.aside.complete = True
 
     def _scan_one(self, source: Source) -> None:
+        import duckdb
+
+        try:
+            self._scan_rows(source)
+        except duckdb.Error as error:
+            line = first_other_line_end(source.path) if source.path and source.text else None
+            if line is None or "invalid state" not in str(error):
+                raise
+            raise UnreadableError(
+                f"{source.name}, line {line}: mixed line endings: it does not end as the lines "
+                "before it do, so that the rest of the file cannot be read",
+                file=source.path,
+                line=line,
+                hint="write all line ends alike, for instance with dos2unix",
+            ) from error
+
+    def _scan_rows(self, source: Source) -> None:
         options, checker = self._options, self._checker
         # Positions that are not needed are not looked for.
         no_position = checker.cells is not None or (
@@ -166,6 +188,7 @@ class Reader:
         )
         refuse_nested(source.kinds, columns, source.name)
         self._note_columns(columns, source)
+        self._last = source, columns["time"]
         first, has_place = 0, "place" in columns
         with contextlib.closing(self._batches(source, columns)) as batches:
             for batch in batches:
@@ -185,7 +208,7 @@ class Reader:
             lines = checker.aside.end_file(source, malformed, options.sensor)
             take_lines(checker.rejects, lines)
         if options.strict:
-            refuse_if_too_many(checker, allowed=0, strict=True, times=self._times)
+            refuse_if_too_many(checker, allowed=0, strict=True, times=self._some_times)
 
     def _batches(self, source: Source, columns: Mapping[str, str]) -> Generator[Any, None, None]:
         """Yield rows: simple lines by the fast path, all others by the general scanner."""
@@ -281,8 +304,22 @@ class Reader:
         )
         values = [row[0] for row in self._connection.execute(query).fetchall() if row[0]]
         unit = options.time_unit or ("s" if is_number(kind) and not values else None)
-        self._times = values
         return time_unit(values, unit, f"{source.name}, column {time!r}")
+
+    def _some_times(self) -> list[str]:
+        """Return times from all of the last file: its first days do not tell days from months."""
+        if self._last is None:
+            return []
+        import duckdb
+
+        source, column = self._last
+        query = (
+            f"SELECT DISTINCT trim(CAST({quoted(column)} AS VARCHAR)) FROM {source.peek} "
+            f"USING SAMPLE reservoir({_LOOKED_AT} ROWS) REPEATABLE (1)"
+        )
+        with contextlib.suppress(duckdb.Error):
+            return [row[0] for row in self._connection.execute(query).fetchall() if row[0]]
+        return []
 
     def finish(self) -> Trajectories:
         """Return the trajectories: choose the grid, sort."""
@@ -320,7 +357,7 @@ class Reader:
         options, checker = self._options, self._checker
         if checker.rows == 0:
             raise UnreadableError(f"{', '.join(self._files) or 'the frame'}: no rows to read")
-        refuse_if_too_many(checker, allowed=options.max_bad, strict=False, times=self._times)
+        refuse_if_too_many(checker, allowed=options.max_bad, strict=False, times=self._some_times)
         if checker.zoned and checker.zoneless and options.tz is None:
             raise InputError(
                 f"{checker.zoned:,} times name their time zone and {checker.zoneless:,} do not; "

@@ -13,6 +13,7 @@ file. While a compressed file is scanned, `verify_compression` makes sure that i
 
 import contextlib
 import csv
+import fnmatch
 import glob
 import gzip
 import io
@@ -31,7 +32,7 @@ import pyarrow.parquet as pq
 
 from incrowd.data._io.columns import refuse_duplicates
 from incrowd.data._io.sql import literal, quoted
-from incrowd.errors import ArgumentError, InputError, UnreadableError
+from incrowd.errors import ArgumentError, ColumnError, InputError, UnreadableError
 
 __all__ = [
     "Source",
@@ -44,6 +45,7 @@ __all__ = [
     "open_source",
     "open_table",
     "sniff",
+    "telling_other_tables",
     "text_source",
     "verify_compression",
 ]
@@ -120,7 +122,7 @@ def files_of(what: str | os.PathLike[str]) -> list[Path]:
     if path.is_dir():
         files = [p for p in sorted(path.rglob("*")) if p.is_file() and is_table(p, path)]
         if not files:
-            raise UnreadableError(f"{path}: the folder holds no CSV or Parquet file")
+            raise UnreadableError(f"{path}: the folder holds no CSV or Parquet file", file=path)
         return files
     if glob.has_magic(text) and not path.exists():
         files = [Path(p) for p in sorted(glob.glob(text, recursive=True))]  # noqa: PTH207
@@ -129,8 +131,29 @@ def files_of(what: str | os.PathLike[str]) -> list[Path]:
             raise UnreadableError(f"{text}: no file matches this pattern")
         return files
     if not path.exists():
-        raise UnreadableError(f"{path} does not exist")
+        raise UnreadableError(f"{path} does not exist", file=path)
     return [path]
+
+
+@contextlib.contextmanager
+def telling_other_tables(path: Path | None, files: Sequence[Path | None]) -> Iterator[None]:
+    """Say how to leave out a table that is none of the data, if there are others beside it."""
+    try:
+        yield
+    except ColumnError as error:
+        others = [one for one in files if one is not None and one != path]
+        if path is None or not others or error.hint is not None:
+            raise
+        alike = [one.name for one in others if one.parent == others[0].parent]
+        start = os.path.commonprefix(alike)  # noqa: RUF071  letters of names, not folders
+        pattern = others[0].with_name(alike[0] if len(alike) == 1 else f"{start}*")
+        if fnmatch.fnmatch(str(path), str(pattern)):
+            raise
+        hint = (
+            f"if it is none of the data, as a table of antennas is, take the others by a quoted "
+            f"pattern, like '{pattern}'"
+        )
+        raise ColumnError(f"{error}; {hint}", file=path, hint=hint) from error
 
 
 def all_files(source: Any) -> list[Path] | None:
@@ -320,9 +343,9 @@ def _head(path: Path) -> bytes:
             head: bytes = stream.read(_HEAD)
             return head
     except FileNotFoundError as error:
-        raise UnreadableError(f"{path} does not exist") from error
+        raise UnreadableError(f"{path} does not exist", file=path) from error
     except PermissionError as error:
-        raise UnreadableError(f"{path}: permission denied") from error
+        raise UnreadableError(f"{path}: permission denied", file=path) from error
     except (EOFError, OSError, zlib.error) as error:
         raise UnreadableError(
             f"{path}: damaged, or not the kind of file that its name says: {error}"

@@ -53,7 +53,13 @@ _TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 Put = Callable[[pa.RecordBatch], None]
 
 
-def write(data: Trajectories, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+def write(
+    data: Trajectories,
+    path: str | os.PathLike[str],
+    *,
+    overwrite: bool = False,
+    private: bool = False,
+) -> None:
     """Write original data as a table: user, timestamp, lat, lon and, where known, place.
 
     Positions are the centres of cells and times the starts of slots, so that :func:`incrowd.read`
@@ -71,6 +77,8 @@ def write(data: Trajectories, path: str | os.PathLike[str], *, overwrite: bool =
         A name that ends in .parquet, .csv, .csv.gz or .csv.zst.
     overwrite
         Whether files of that name may be replaced.
+    private
+        Whether nobody but its owner may read the file.
 
     Raises
     ------
@@ -110,7 +118,9 @@ def write(data: Trajectories, path: str | os.PathLike[str], *, overwrite: bool =
             # Written first and renamed last, so that a full disk leaves neither.
             part = both.enter_context(replacing(beside, overwrite=overwrite))
             part.write_text(data.frame.to_json() + "\n", "utf-8")
-        put = both.enter_context(table_file(final, columns, decimals=decimals, overwrite=overwrite))
+        put = both.enter_context(
+            table_file(final, columns, decimals=decimals, overwrite=overwrite, private=private)
+        )
         for batch in _batches(data, columns, decimals):
             put(batch)
 
