@@ -111,8 +111,8 @@ class TestTold:
     def test_too_many_bad_rows_name_the_first(self, incrowd, tmp_path):
         file = tmp_path / "bad.csv"
         rows = list(self.ROWS)
-        rows[5] = "a,2024-03-05 01:31:00,99,-17.4"
-        rows[7:30] = ["a,noon,14.7,-17.4"] * 23
+        rows[5:28] = ["a,noon,14.7,-17.4"] * 23
+        rows[30] = "a,2024-03-05 01:31:00,99,-17.4"
         file.write_text("\n".join(rows) + "\n")
         status, out, _ = incrowd("describe", file, "--tz", "UTC", "--json")
         error = json.loads(out)["error"]
