@@ -5,9 +5,10 @@ import pytest
 
 import incrowd
 from incrowd.data._frame import Frame, laea
+from incrowd.evaluate._utility.inference import Share
 from incrowd.evaluate._verify.result import Check
 from incrowd.report._disclosure import area_of, days_of, suppress_small_counts
-from report.samples import numbers, squares, with_settings, within
+from report.samples import numbers, squares, told, with_settings, within
 
 
 def seen(*people, origin=0):
@@ -104,3 +105,34 @@ class TestSmallCounts:
     def test_leaves_the_rest(self, dropped, k):
         known = self.numbers(dropped, k)
         assert suppress_small_counts(known) == known == self.numbers(dropped, k)
+
+
+class TestInference:
+    def test_a_number_of_few_is_withheld_and_not_rounded(self):
+        known = suppress_small_counts(replace(numbers(), inference=told(6, 25)), 10)
+        share = known.inference.at(1000).home
+        assert (share.number, share.of, share.fewer_than) == (10, 25, 10)
+        assert share.words == "fewer than 10 people"
+        nobody, most = Share(0, 25), Share(12, 25)
+        assert (nobody.words, most.words) == ("nobody", "48% of people")
+
+    def test_of_how_many_something_is_not_known_is_not_told_if_they_are_few(self):
+        told_of = replace(told(600, 1000), people=1003)
+        home = suppress_small_counts(replace(numbers(), inference=told_of), 10).inference.at(1000)
+        assert (home.home.number, home.home.of) == (602, 1003)
+        told_of = replace(told(600, 1000), people=1020)
+        home = suppress_small_counts(replace(numbers(), inference=told_of), 10).inference.at(1000)
+        assert (home.home.number, home.home.of) == (600, 1000)
+
+
+class TestJson:
+    def test_has_no_counts_that_the_page_does_not_show(self):
+        plain = replace(numbers(), utility=within(0.5, 0.5), inference=told(50)).as_dict()
+        assert not {"both", "moving", "static"} & set(str(plain["utility"]).split("'"))
+        assert "words" not in plain["utility"]
+        assert "words" not in plain["inference"]
+
+    def test_few_who_are_left_out_are_null_and_not_zero(self):
+        known = with_settings(numbers(), losses={"people_dropped": 3})
+        known = suppress_small_counts(replace(known, utility=within(0.5, 0.5)), 10)
+        assert known.as_dict()["utility"]["persons"]["dropped"] is None

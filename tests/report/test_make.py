@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import incrowd
+from incrowd._format import rounded_percent
 from incrowd.data._frame import Frame, laea
 from incrowd.data._manifest import read_manifest, read_release
 from incrowd.data._release import write_record, write_release
@@ -279,6 +280,27 @@ class TestOtherMechanisms:
         assert made.numbers.verification.ok
         assert made.numbers.drawn == ()
         assert "hides nobody in a crowd" in words(made.numbers)["done"][0]
+
+    def test_what_noise_has_moved_is_not_left_out(self, tmp_path):
+        town = incrowd.synthesize("city", users=30, seed=4)
+        who = tmp_path / "who.parquet"
+        noisy = incrowd.GeoI(0.01).protect(town)
+        with pytest.warns(PrivacyWarning):
+            publish(noisy, tmp_path / "release", original=town, record=who, draws=20)
+        made = make(tmp_path / "release", original=town, record=who, tz="UTC", targets=5)
+        lights = {light.about: light for light in made.verdict.lights}
+        assert lights["Left out"].level == "green"
+        assert "as whoever made it states it" in lights["Left out"].says
+        assert "are not where the release has them" in made.verdict.loss
+        assert "the method has fabricated or moved them" in lights["True of somebody"].says
+        inference = made.verdict.questions[-1]
+        found = made.numbers.utility.persons.home.found_within(1)
+        assert inference.level == "red"
+        assert inference.figure == f"the home of {rounded_percent(found)} of people to 1 km"
+        assert "epsilon: how much noise" in str(words(made.numbers)["settings"])
+        sheet = (tmp_path / "release" / "fact-sheet.md").read_text()
+        assert "need not have been in the rectangle" in sheet
+        assert "states that the person was in" not in sheet
 
 
 class TestSmall:

@@ -206,10 +206,9 @@ def _few_told(told: "Inference | None", least: int) -> "Inference | None":
 
 
 def _few_of(share: "Share", people: int, least: int) -> "Share":
-    """Withhold a number of few; and who has no such place, if few have none, counts as told."""
-    without = people - share.of
-    if 0 < without < least:
-        share = replace(share, number=share.number + without, of=people)
+    """Withhold a number of few; if few have no such place, the same share is of everybody."""
+    if share.of and 0 < people - share.of < least:
+        share = replace(share, number=round(share.number * people / share.of), of=people)
     if 0 < share.number < least:
         return replace(share, number=min(least, share.of), fewer_than=least)
     return share
