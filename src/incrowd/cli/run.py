@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd._atomic import replacing
+from incrowd._format import several
 from incrowd.cli import _methods, anonymize, describe
 from incrowd.cli._console import on_first_progress, progress, say
 from incrowd.cli._messages import note_log, print_json
@@ -361,7 +362,7 @@ def _log(found: dict[str, Any]) -> None:
         cells = reading["unknown_cells"]
         note_log(
             f"rows: {reading['rows']:,} read, {bad:,} rejected, {cells['rows']:,} of them name "
-            f"{cells['cells']:,} unknown cells"
+            f"{several(cells['cells'], 'unknown cell')}"
         )
     lost = ", ".join(f"{name} {value}" for name, value in found["losses"].items())
     note_log(f"lost: {lost or 'nothing is told'}")
