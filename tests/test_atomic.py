@@ -135,7 +135,7 @@ class TestWritingError:
             (OSError(errno.ENOSPC, "No space left on device"), "the disk is full"),
             (OSError("Error writing bytes: No space left on device"), "the disk is full"),
             (OSError(errno.EACCES, "Permission denied"), "permission denied"),
-            (OSError(errno.EROFS, "Read-only file system"), "permission denied"),
+            (OSError(errno.EROFS, "Read-only file system"), "read-only file system"),
             (OSError(errno.EIO, "Input/output error"), "Input/output error"),
             (OSError("something odd"), "something odd"),
         ],
