@@ -155,7 +155,7 @@ def _beside(
     from incrowd.evaluate._comparison import of_files
 
     kept = reading_of(record)
-    tz = known_zone(local or source.reading["tz"] or (kept.zone if kept else None))
+    tz = known_zone(local or (kept.zone if kept else None) or source.reading["tz"])
     said = tz is not None
     if tz is None:
         tz = "UTC"

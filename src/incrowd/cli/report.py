@@ -125,6 +125,7 @@ def report(
     Example:  `incrowd report release/ --original cdr.csv --record who.parquet`
     """
     from incrowd.data._manifest import PAGE, read_manifest
+    from incrowd.data._original import reading_of
     from incrowd.evaluate._decision import decision_beside, report_beside
     from incrowd.report._make import make
 
@@ -138,14 +139,14 @@ def report(
             "or move the decision away first"
         )
     _refuse_places(None if inside else place, pdf, figures, overwrite=overwrite)
-    reading = {} if source is None else source.reading
+    reading, kept = {} if source is None else source.reading, reading_of(record)
     with progress("Reporting", "steps") as update:
         made = make(
             release,
             original=None if source is None else source.read_on,
             record=record,
             gaps=gaps,
-            tz=local or reading.get("tz"),
+            tz=local or (kept.zone if kept else None) or reading.get("tz"),
             title=title,
             purpose=purpose,
             thresholds=own_thresholds(context),
@@ -210,9 +211,12 @@ def _written(made: "Report", place: Path, *, inside: bool, overwrite: bool) -> P
 
 def _next(release: Path, page: Path | None, pdf: Path | None, *, inside: bool) -> list[str]:
     """Say where the report is, and what comes next."""
+    from incrowd.evaluate._decision import report_beside
+
     lines = [] if page is None else ["", f"The report is in {page}."]
     lines += [] if pdf is None else [f"As a PDF it is in {pdf}."]
     if page is not None and not inside:
         words = [itself(), "sign", str(release), "--decision", "WORD", "--signer", "NAME"]
+        words += [] if page == report_beside(release) else ["--report", str(page)]
         lines.append(f"When you have decided:  {shlex.join(words)}")
     return lines

@@ -178,7 +178,7 @@ def _rounded(numbers: "Numbers", least: int) -> "Numbers":
     if useful is not None and useful.persons is not None:
         who = useful.persons
         places = {
-            name: replace(of, original=max(of.before, near(of.original)) if of.original else 0)
+            name: replace(of, original=-(-of.original // least) * least)
             for name in ("centre_of_mass", "home", "work")
             if (of := getattr(who, name))
         }

@@ -118,10 +118,16 @@ def _inference(numbers: Numbers, _lights: Sequence[Light], limits: Threshold) ->
     figure = f"{_PLACES[worst]} of {shown[worst].words} to {far.within}"
     says = (
         "Whoever knows that a person is in a crowd learns from single small boxes of its record, "
-        f"without knowing which is hers: {'; '.join(parts)}. Whoever knows the homes of the others "
-        f"as well learns more: {far.homogeneous.words} are in a crowd whose homes all lie within "
-        f"{far.within}. Crowds do not prevent this. (Where an analyst would look for homes, by all "
-        "samples of a record, is another question: see the light Homes.)"
+        f"without knowing which is hers: {'; '.join(parts)}. "
+    )
+    if far.homogeneous.number:
+        says += (
+            f"Whoever knows the homes of the others as well learns more: {far.homogeneous.words} "
+            f"are in a crowd whose homes all lie within {far.within}. "
+        )
+    says += (
+        "Crowds do not prevent this. (Where an analyst would look for homes, by all samples of a "
+        "record, is another question: see the light Homes.)"
     )
     level = limits.level(shown[worst].share or 0.0)
     return Answer(level, figure, says, f"{limits.sentence} ({limits.source})")

@@ -179,7 +179,8 @@ def _in_place_says(
 
 
 def _order(numbers: Numbers) -> float | None:
-    return None if numbers.utility is None else numbers.utility.together.rank_correlation
+    found = None if numbers.utility is None else numbers.utility.together.rank_correlation
+    return None if found is None else round(found, 9)  # 0.9 is not a little less
 
 
 def _order_says(numbers: Numbers, _level: str) -> str:
