@@ -331,3 +331,16 @@ class TestThresholds:
             LIGHTS[0].green = 9
         # Of the unique, of whom was seen where, and of the order of places nothing is known.
         assert len(lights_of(numbers())) == len(LIGHTS) - 4
+
+
+class TestBusyPlaces:
+    @pytest.mark.parametrize(
+        ("found", "level", "shown"),
+        [(0.8999999999999998, "green", "0.90"), (0.8996, "amber", "0.8996"), (1.0, "green", "1")],
+    )
+    def test_a_little_less_by_arithmetic_is_no_less(self, found, level, shown):
+        useful = within(0.5, 0.5)
+        together = dataclasses.replace(useful.together, rank_correlation=found)
+        useful = dataclasses.replace(useful, together=together)
+        seen = light(judge(replace(numbers(), utility=useful)), "Busy places")
+        assert (seen.level, seen.value) == (level, shown)
