@@ -17,6 +17,15 @@ def without(out, *names):
 
 
 class TestInit:
+    @pytest.mark.parametrize("rows", ["", "ann,,48.85,2.35\n"])
+    def test_needs_a_row_with_a_time(self, tmp_path, incrowd, rows):
+        data, output = tmp_path / "head.csv", tmp_path / "incrowd.toml"
+        data.write_text("user,timestamp,lat,lon\n" + rows)
+        status, _, err = incrowd("init", data, "-o", output, "--tz", "Europe/Paris")
+        assert status == 4
+        assert "no row has a time" in err
+        assert not output.exists()
+
     def test_finds_columns_times_and_antennas(self, project, incrowd):
         status, out, err = incrowd("init", "calls.csv", "--tz", "Europe/Paris")
         assert (status, err) == (0, "")

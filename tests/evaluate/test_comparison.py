@@ -1,5 +1,7 @@
 """The two sides of recognition, one of which is a release."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -70,6 +72,16 @@ class TestOfRelease:
         release = incrowd.glove(CITY, k=3).trajectories
         with pytest.raises(ArgumentError, match="one person a trajectory; this one has crowds"):
             of_release(release, incrowd.glove(release, k=6))
+
+
+class TestOneGrid:
+    @pytest.mark.parametrize("measure", ["accuracy", "utility", "inference"])
+    def test_sides_on_different_grids_are_refused(self, measure):
+        other = replace(CITY.frame, cell=200.0)
+        after = incrowd.Trajectories(CITY.columns, CITY.offsets, other, people=CITY.people)
+        pair = BeforeAfter(CITY, after, np.arange(30))
+        with pytest.raises(ArgumentError, match="must lie on one grid, with one clock"):
+            getattr(incrowd, measure)(pair)
 
 
 class TestTwoSides:

@@ -1,14 +1,19 @@
+import json
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
 import incrowd
 from incrowd.data._frame import Frame, laea
+from incrowd.evaluate import BeforeAfter, publish
 from incrowd.evaluate._utility.inference import Share
 from incrowd.evaluate._verify.result import Check
-from incrowd.report._disclosure import area_of, days_of, suppress_small_counts
-from report.samples import numbers, squares, told, with_settings, within
+from incrowd.report._disclosure import area_of, days_of, of_published, suppress_small_counts
+from incrowd.report._make import make
+from incrowd.report._verdict import judge
+from report.samples import numbers, squares, told, with_settings, with_sizes, within
 
 
 def seen(*people, origin=0):
@@ -18,6 +23,23 @@ def seen(*people, origin=0):
     columns = (zero, zero + 1, zero, zero + 1, hours, hours + 1)
     frame = Frame(laea(7.5, -5.5), 100.0, 3600, origin)
     return incrowd.Trajectories(columns, np.cumsum([0, *map(len, people)]), frame)
+
+
+def pairs_and_one(alone):
+    """Make twelve pairs of people who are nearly alike, and one far away who is seen then."""
+    rng = np.random.default_rng(3)
+    people = []
+    for _ in range(12):
+        at = np.sort(rng.choice(14 * 24, 30, replace=False)) * 60
+        x, y = rng.integers(0, 60, 2)[:, None] + rng.integers(0, 9, (2, 30))
+        people += [(x, y, at), (x + 1, y, at + 1)]
+    alone = np.array(alone)
+    people.append((4000 + 0 * alone, 4000 + 0 * alone, alone))
+    x, y, at = (np.concatenate(each).astype(np.int32) for each in zip(*people, strict=True))
+    offsets = np.cumsum([0, *(len(who[0]) for who in people)])
+    names = pl.Series("user", [f"person{number:03}" for number in range(25)])
+    columns = (x, x + 1, y, y + 1, at, at + 1)
+    return incrowd.Trajectories(columns, offsets, Frame(laea(7.5, -5.5)), people=names)
 
 
 class TestDays:
@@ -94,18 +116,76 @@ class TestSmallCounts:
         assert losses["people_left_over"] == "fewer than 10"
         assert losses["people_emptied"] == "not shown, because it would tell another count"
 
-    def test_people_with_a_home_do_not_tell_how_many_are_left_out(self):
-        useful = within(0.5, 0.5)
-        home = replace(useful.persons.home, before=10_000, original=10_003)
-        useful = replace(useful, persons=replace(useful.persons, dropped=3, home=home))
-        hidden = suppress_small_counts(replace(self.numbers(3), utility=useful)).utility.persons
-        # Rounded up: a share of more people is never too good.
-        assert (hidden.dropped, hidden.home.original) == (0, 10_010)
+    @pytest.mark.parametrize("dropped", range(1, 10))
+    def test_a_round_number_of_people_tells_nothing_of_how_few_are_left_out(self, dropped):
+        known = with_sizes(self.numbers(dropped), original_people=90 + dropped)
+        sizes = suppress_small_counts(known).sizes
+        assert (sizes.original_people, sizes.dropped_share) == (100, None)
+        assert sizes.dropped_at_most == pytest.approx(9 / 99)
+
+    def test_the_light_shows_the_most_that_few_can_be(self):
+        known = suppress_small_counts(
+            with_sizes(self.numbers(3), original_people=93, dropped_share=3 / 93)
+        )
+        verdict = judge(known)
+        [light] = [each for each in verdict.lights if each.about == "Left out"]
+        assert (light.value, light.level) == ("up to 9.1%", "amber")
+        assert "the most that they can be" in light.says
 
     @pytest.mark.parametrize(("dropped", "k"), [(0, 3), (10, 3), (12, None)])
     def test_leaves_the_rest(self, dropped, k):
         known = self.numbers(dropped, k)
         assert suppress_small_counts(known) == known == self.numbers(dropped, k)
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    """Report two releases of people who differ in the samples of the one who is left out."""
+    found = []
+    for number, alone in enumerate(([5, 300, 700], [17, 18, 19, 20, 4000])):
+        folder, data = tmp_path_factory.mktemp(f"few{number}"), pairs_and_one(alone)
+        release, who = folder / "release", folder / "who.parquet"
+        publish(incrowd.glove(data, k=2), release, original=data, record=who, draws=50)
+        gaps = incrowd.k_gap(data, [2, 3])
+        found.append(make(release, original=data, record=who, gaps=gaps, tz="UTC"))
+    return found
+
+
+class TestFewLeftOut:
+    """One person is not published; two datasets differ in her samples only."""
+
+    def test_nothing_that_is_told_depends_on_her(self, reports):
+        told = [json.loads(report.json()) for report in reports]
+        for each in told:
+            del each["made"]["files"], each["drawn"]  # of the release alone; names are random
+        assert told[0] == told[1]
+
+    def test_what_is_told_is_of_the_others_and_says_so(self, reports):
+        told = json.loads(reports[0].json())
+        assert told["before"]["data"]["people"] == told["sizes"]["people"] == 24
+        assert told["sizes"]["original_people"] == 30
+        text = " ".join(reports[0].lines())
+        assert "fewer than 10 people are left out, and all shares are of the others" in text
+        assert "24 who are published; few others are left out" in reports[0].html()
+
+    def test_trials_that_fit_none_are_not_counted(self, reports):
+        check = reports[0].numbers.verification["linkage"]
+        assert "no_record" not in check.figures
+        assert all("none" not in row for row in check.figures["known"])
+        assert check.says.endswith(
+            "fitted 2 records or more, or none, of people or samples left out."
+        )
+
+    def test_a_table_of_gaps_without_names_is_not_used(self):
+        data = pairs_and_one([5])
+        became = np.append(np.repeat(np.arange(12), 2), -1)
+        pair = BeforeAfter(data, data, became)
+        gaps = incrowd.k_gap(data, 2)
+        alone, kept = of_published(pair, gaps)
+        assert (len(alone.before), len(kept)) == (24, 24)
+        assert of_published(pair, gaps.drop("user"))[1] is None
+        unknown = BeforeAfter(data, data, None)
+        assert of_published(unknown, gaps) == (unknown, gaps)
 
 
 class TestInference:

@@ -13,7 +13,7 @@ from incrowd.cli._console import say
 from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson
 from incrowd.cli._project import FILL_IN, PROJECT
-from incrowd.errors import ArgumentError, IncrowdError
+from incrowd.errors import ArgumentError, IncrowdError, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,7 +164,7 @@ def look_at(data: str, antennas: Path | None = None) -> Look:
     """
     from incrowd._memory import Memory, duckdb_connection
     from incrowd.data._io.columns import USUAL, find_by_usual_name, find_columns
-    from incrowd.data._io.sources import files_of, open_source, telling_other_tables
+    from incrowd.data._io.sources import explain_missing_columns, files_of, open_source
     from incrowd.data._io.sql import quoted
     from incrowd.data._io.time_formats import guess_time_formats
 
@@ -177,7 +177,7 @@ def look_at(data: str, antennas: Path | None = None) -> Look:
         has_position = any(
             all(find_by_usual_name(found, USUAL[role]) for role in roles) for roles in _POSITIONS
         )
-        with telling_other_tables(files[0], files):
+        with explain_missing_columns(files[0], files):
             columns = find_columns(
                 found,
                 dict.fromkeys(("user", "time", "lat", "lon", "x", "y", "place", "geometry")),
@@ -187,7 +187,7 @@ def look_at(data: str, antennas: Path | None = None) -> Look:
         kind = first.kinds[columns["time"]].upper()
         for file in files[::step]:
             source = open_source(connection, file, names=None, separator=None)
-            with telling_other_tables(file, files):
+            with explain_missing_columns(file, files):
                 find_columns(
                     list(source.kinds), columns, where=source.name, no_position=not has_position
                 )
@@ -197,6 +197,11 @@ def look_at(data: str, antennas: Path | None = None) -> Look:
                 "WHERE t <> '' ORDER BY t"
             ).fetchall()
             times += [row[0] for row in rows]
+    if not times:
+        raise UnreadableError(
+            f"{data}: no row has a time; there must be a few rows to find out how they are read",
+            file=data,
+        )
     typed = kind.startswith(("TIMESTAMP", "DATE"))
     times = times if typed else _usual_shape(times)
     shown = times[:: max(1, len(times) // _SHOWN)][:_SHOWN]

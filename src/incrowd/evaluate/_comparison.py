@@ -74,8 +74,11 @@ class BeforeAfter(Summarised):
 
     @classmethod
     def of(cls, pair: object) -> "BeforeAfter":
-        """Return `pair` if it is one, and refuse everything else."""
-        return must_be("pair", pair, cls, "incrowd.of_release and incrowd.of_files make one")
+        """Return `pair` if it is one, on one grid and clock, and refuse everything else."""
+        found = must_be("pair", pair, cls, "incrowd.of_release and incrowd.of_files make one")
+        if found.before.frame != found.after.frame:
+            raise ArgumentError("the data before and after must lie on one grid, with one clock")
+        return found
 
     @property
     def known(self) -> Ints:

@@ -37,7 +37,14 @@ from incrowd.evaluate._utility.inference import inference
 from incrowd.evaluate._utility.summary import Persons, utility
 from incrowd.measure._uniqueness.estimate import interval
 from incrowd.report._cost_of_k import cost_of_k
-from incrowd.report._disclosure import LEAST, area_of, days_of, without_tails
+from incrowd.report._disclosure import (
+    LEAST,
+    area_of,
+    days_of,
+    leaves_out_few,
+    of_published,
+    without_tails,
+)
 from incrowd.report._numbers import (
     Attacked,
     Exposure,
@@ -145,8 +152,10 @@ def collect_numbers(
     else:
         pair = of_files(folder, read, record)
         after = pair.after
-        before = _before(pair.before, gaps, stages, options, least, numbers)
         sizes = sizes_in(manifest, int(after.crowd.sum()), len(pair.before))
+        if leaves_out_few(sizes, least):
+            pair, gaps = of_published(pair, gaps)
+        before = _before(pair.before, gaps, stages, options, least, numbers)
     stages.begin("exposure after")
     exposed = Exposure(*_exposure(after, options))
     stages.begin("what is left")

@@ -11,20 +11,25 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from incrowd.data._select import days_in
+from incrowd.evaluate._comparison import BeforeAfter
+from incrowd.evaluate._verify.linkage import what_fitted
 
 if TYPE_CHECKING:
     from incrowd.data._trajectories import Trajectories
     from incrowd.evaluate._utility.aggregate import Map
     from incrowd.evaluate._utility.inference import Inference, Share
     from incrowd.evaluate._verify.result import Check
-    from incrowd.report._numbers import Numbers
+    from incrowd.report._numbers import Numbers, OriginalData, Sizes
 
 __all__ = [
     "LEAST",
     "area_of",
     "days_of",
+    "leaves_out_few",
+    "of_published",
     "suppress_small_counts",
     "without_tails",
 ]
@@ -32,13 +37,11 @@ __all__ = [
 
 SUPPRESSED = "not shown, because it would be that of few people"
 TELLS = "not shown, because it would tell another count"
-HIDDEN = ("people_dropped", "samples_dropped")
+HIDDEN = ("people_dropped", "samples_dropped", "no_record")
 PARTS = ("people_left_over", "people_emptied")
 """The losses of people that add up to those dropped."""
 LEAST = 10
 """Counts of fewer people than this, or than k, are not shown."""
-STEPS = 1_000
-"""What was deleted is told in such parts of everything, where few people are left out."""
 
 
 def days_of(data: "Trajectories", least: int, tz: str = "UTC") -> dict[str, Any]:
@@ -100,22 +103,46 @@ def without_tails(
     }
 
 
+def leaves_out_few(sizes: "Sizes", least: int) -> bool:
+    """Tell whether people are left out, and fewer than may be counted."""
+    people, share = sizes.original_people, sizes.dropped_share
+    return bool(people and share) and 0 < round((share or 0) * (people or 0)) < least
+
+
+def of_published(
+    pair: BeforeAfter, gaps: pl.DataFrame | None = None
+) -> tuple[BeforeAfter, pl.DataFrame | None]:
+    """Leave the people out of the original who are not published; and out of a table of k-gaps.
+
+    Where few are left out, everything that is measured of the original is measured of the others:
+    the difference between two totals, or two shares, then tells nothing of the few. Where nobody
+    knows who became whom, nothing can be left out. A table that names nobody is not used.
+    """
+    if pair.became is None:
+        return pair, gaps
+    known = pair.known
+    if gaps is not None:
+        out = pair.before.people.filter(pl.Series(pair.became < 0)).cast(pl.String)
+        named = "user" in gaps.columns
+        gaps = gaps.filter(~gaps["user"].cast(pl.String).is_in(out.implode())) if named else None
+    return BeforeAfter(pair.before[known], pair.after, pair.became[known]), gaps
+
+
 def suppress_small_counts(numbers: "Numbers", least: int = LEAST) -> "Numbers":
     """Tell no count of fewer than so many people of the original, and none that would give it away.
 
     - Losses of fewer people are "fewer than 10". The parts of a sum of which one is so small are
       not told, for the other part and the sum would tell it.
-    - Where fewer people are left out, the number of people of the original, beside that of the
-      release, would tell how many; so it is rounded wherever it stands, and what was deleted with
-      them is a share in steps.
+    - Where fewer people are left out, what is measured of the original is of the others
+      (`of_published`), if it is known who they are. The number of people of the original, beside
+      that of the release, would tell how many are left out, and is rounded wherever it stands.
     - What a crowd's record tells of fewer people is not told as a number.
 
     What can be counted in the release itself (the sizes of crowds) is no secret.
     """
     least = max(least, numbers.verification.k or 0)
     losses = dict(numbers.settings.losses)
-    dropped = losses.get("people_dropped")
-    few = isinstance(dropped, int) and 0 < dropped < least
+    few = _is_few(losses.get("people_dropped"), least) or leaves_out_few(numbers.sizes, least)
     parts = [name for name in PARTS if _is_few(losses.get(name), least)]
     for name in PARTS if parts and not few else ():
         if name in losses and not _is_few(losses[name], least) and losses[name]:
@@ -141,52 +168,58 @@ def _is_few(value: Any, least: int) -> bool:
 
 
 def _rounded(numbers: "Numbers", least: int) -> "Numbers":
-    """Round the number of people of the original, and what was deleted with those left out."""
+    """Round the number of people of the original, where it is still that of everybody.
+
+    It is a round number of which it can be told from the release alone: to round what is not known
+    would tell something, as 34 people are about 30 and 35 are about 40.
+    """
+    sizes, published = numbers.sizes, numbers.sizes.stated.get("people")
 
     def near(people: int) -> int:
-        return max(least, round(people / least) * least)
+        if isinstance(published, int) and not 0 < people - published < least:
+            return people
+        middle = published + least / 2 if isinstance(published, int) else people
+        return max(least, round(middle / least) * least)
 
-    before, sizes, precise = numbers.before, numbers.sizes, numbers.accuracy
+    before, precise, useful = numbers.before, numbers.accuracy, numbers.utility
     if before is not None:
         data, gap, risk = before.data, before.k_gap, before.risk
         all_attacked = risk is not None and risk.attacked == risk.people
         before = replace(
             before,
-            data=None if data is None else replace(data, people=near(data.people)),
+            data=None if data is None else _of_rows(replace(data, people=near(data.people)), least),
             k_gap=None if gap is None else replace(gap, people=near(gap.people)),
             risk=None if risk is None else replace(
                 risk, people=near(risk.people),
                 attacked=near(risk.people) if all_attacked else risk.attacked,
             ),
         )  # fmt: skip
+    most = None
+    if isinstance(published, int) and published:
+        most = (least - 1) / (published + least - 1)
     if sizes.original_people is not None:
         sizes = replace(sizes, original_people=near(sizes.original_people), dropped_share=None)
+    sizes = replace(sizes, dropped_at_most=most)
     if precise is not None and precise.compared is not None:
         known = precise.compared
-        lost = known.samples_deleted
-        steps = None if lost is None else math.ceil(lost * STEPS / max(known.samples, 1))
-        rounded = None if steps is None else min(known.samples, steps * known.samples // STEPS)
         precise = replace(
-            precise,
-            compared=replace(
-                known, people=near(known.people), people_dropped=0, samples_deleted=rounded
-            ),
+            precise, compared=replace(known, people=near(known.people), people_dropped=0)
         )
-    useful, cost = numbers.utility, numbers.cost_of_k
+    if useful is not None and useful.persons is not None:
+        useful = replace(useful, persons=replace(useful.persons, dropped=0))
+    cost = numbers.cost_of_k
     if cost is not None:
         cost = replace(cost, people=near(cost.people))
-    if useful is not None and useful.persons is not None:
-        who = useful.persons
-        places = {
-            name: replace(of, original=-(-of.original // least) * least)
-            for name in ("centre_of_mass", "home", "work")
-            if (of := getattr(who, name))
-        }
-        useful = replace(useful, persons=replace(who, dropped=0, **places))
     return replace(
         numbers, before=before, sizes=sizes, accuracy=precise, utility=useful, cost_of_k=cost,
         rounded=True,
     )  # fmt: skip
+
+
+def _of_rows(data: "OriginalData", least: int) -> "OriginalData":
+    """Round the number of rows that were read, among which are those of who is left out."""
+    step = 10 ** math.ceil(math.log10(max(1.0, data.rows * least / max(data.people, 1))))
+    return replace(data, rows=round(data.rows / step) * step)
 
 
 def _few_told(told: "Inference | None", least: int) -> "Inference | None":
@@ -215,7 +248,12 @@ def _few_of(share: "Share", people: int, least: int) -> "Share":
 
 
 def _without_counts(check: "Check", least: int) -> "Check":
+    """Withhold how many are left out, and how many trials fit none because of them."""
     known = {name: of for name, of in check.figures.items() if name not in HIDDEN}
+    if check.name == "linkage" and check.ok and "known" in known:
+        said = what_fitted(known, counted=False)
+        known["known"] = [{n: of for n, of in row.items() if n != "none"} for row in known["known"]]
+        return replace(check, figures=known, says=said)
     if check.name != "membership" or not check.ok:
         return replace(check, figures=known)
     says = (

@@ -160,6 +160,8 @@ class Threshold:
         What a level means, in one sentence.
     overruled
         Tells whether the level is red, whatever the number.
+    bounded
+        Tells whether the number is the most that it can be, and not what it is.
     if_missing
         The level if the number is not known; None leaves the light out.
     """
@@ -175,6 +177,7 @@ class Threshold:
     value: "Callable[[Numbers], float | None]"
     says: "Callable[[Numbers, str], str]"
     overruled: "Callable[[Numbers], bool]" = lambda _: False
+    bounded: "Callable[[Numbers], bool]" = lambda _: False
     if_missing: str | None = GREY
     missing: "Callable[[Numbers], str]" = lambda numbers: (
         "Too little is left to say."
@@ -235,6 +238,7 @@ class Threshold:
         else:
             level = RED if self.overruled(numbers) else self.level(value)
             shown, says = self.shown(value), self.says(numbers, level)
+            shown = f"up to {shown}" if self.bounded(numbers) else shown
         return Light(
             self.light, self.group, level, WORDS[level], shown, says, self.sentence, self.source
         )

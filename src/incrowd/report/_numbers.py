@@ -9,7 +9,7 @@
              ├─ accuracy, utility      what is left of the data
              ├─ inference              what a crowd's record tells of everybody in it
              ├─ cost_of_k              what larger crowds would cost
-             ├─ rounded                whether counts of the original's people are rounded
+             ├─ rounded                whether few people are left out of the figures as well
              ├─ drawn                  a few published records
              └─ verdict                what is made of all that
 
@@ -146,15 +146,19 @@ class Sizes:
         What the manifest states: people, samples, trajectories, the smallest crowd.
     original_people, dropped_share
         How many people the original has, and which share of them is not in the release.
+    dropped_at_most
+        The largest share of people who may be left out, where they are too few to be counted.
     """
 
     stated: Mapping[str, Any]
     original_people: int | None = None
     dropped_share: float | None = None
+    dropped_at_most: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything that is known, for JSON."""
-        counted = {"original_people": self.original_people, "dropped_share": self.dropped_share}
+        names = ("original_people", "dropped_share", "dropped_at_most")
+        counted = {name: getattr(self, name) for name in names}
         return dict(self.stated) | {n: of for n, of in counted.items() if of is not None}
 
 

@@ -121,7 +121,7 @@ def _exposure(numbers: Numbers) -> list[str]:
         if risk.attacked < risk.people:
             drawn = f"on {risk.attacked:,} people, drawn at random and hidden among all"
         else:
-            drawn = f"on all {'about ' * numbers.rounded}{risk.people:,} people"
+            drawn = f"on all {_about(numbers, risk.people)} people"
         texts.append(
             f"{len(risk.attacks)} kinds of attackers were tried {drawn}. Each knows the "
             f"{risk.known} points that give a person away best; the strongest uniquely "
@@ -135,7 +135,7 @@ def _data(numbers: Numbers) -> Rows:
     if about is None:
         return []
     return [
-        ("people", f"about {about.people:,}" if numbers.rounded else _number(about.people)),
+        ("people", _people(numbers, about.people)),
         *_rejected(about),
         ("samples", f"{_number(about.samples)} (median {about.samples_a_person:,.0f} per person)"),
         *_days(about),
@@ -144,6 +144,18 @@ def _data(numbers: Numbers) -> Rows:
         ("grid", f"cells of {about.cell_m:g} m, slots of {duration(about.slot_s / 60)}"),
         ("median radius of gyration", length(1000 * about.gyration_km, 2)),
     ]
+
+
+def _about(numbers: Numbers, people: int) -> str:
+    rough = numbers.rounded and people != numbers.sizes.stated.get("people")
+    return f"{'about ' * rough}{people:,}"
+
+
+def _people(numbers: Numbers, people: int) -> str:
+    """Say how many people this is about; roughly, where few of them are left out."""
+    if not numbers.rounded or people != numbers.sizes.stated.get("people"):
+        return _about(numbers, people)
+    return f"{people:,} who are published; few others are left out, also of what is said here"
 
 
 def _days(about: OriginalData) -> Rows:
@@ -299,7 +311,7 @@ def _cost(numbers: Numbers) -> dict[str, Any]:
     found = numbers.cost_of_k
     if found is None:
         return {}
-    drawn = f"{'about ' * numbers.rounded}{found.people:,} people"
+    drawn = f"{_about(numbers, found.people)} people"
     who = (
         f"all {drawn}"
         if found.people == (numbers.sizes.original_people or found.people)

@@ -67,7 +67,8 @@ def _most_unique(numbers: Numbers) -> float | None:
 
 
 def _left_out(numbers: Numbers) -> float | None:
-    shares = numbers.sizes.dropped_share, numbers.samples_left_out
+    sizes = numbers.sizes
+    shares = sizes.dropped_share, sizes.dropped_at_most, numbers.samples_left_out
     known = [share for share in shares if share is not None]
     if not known and not numbers.given.original:
         people, dropped = (
@@ -80,7 +81,18 @@ def _left_out(numbers: Numbers) -> float | None:
     return max(known, default=None)
 
 
+def _few_left_out(numbers: Numbers) -> bool:
+    """Tell whether the light shows the most that few people can be."""
+    most = numbers.sizes.dropped_at_most
+    return most is not None and most == _left_out(numbers)
+
+
 def _left_out_says(numbers: Numbers, _level: str) -> str:
+    if _few_left_out(numbers):
+        return (
+            "Few people are not in the release; how many is not shown, nor which samples were "
+            "theirs. This share of everybody is the most that they can be."
+        )
     if not numbers.given.original:
         return (
             "The share of people who are not in the release, as whoever made it states it; that of "
@@ -248,6 +260,7 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
         measures="people or samples, whichever is more",
         value=_left_out,
         says=_left_out_says,
+        bounded=_few_left_out,
     ),
     Threshold(
         light="True of everybody",

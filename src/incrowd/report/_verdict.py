@@ -103,12 +103,11 @@ def _refused(
 
 def _what_is_lost(numbers: Numbers) -> str:
     """Say which shares of samples and people are not in the release."""
-    dropped = numbers.sizes.dropped_share
-    parts = [
-        f"{rounded_percent(share)} of the {what}"
-        for what, share in (("samples", numbers.samples_left_out), ("people", dropped))
-        if share
-    ]
+    sizes = numbers.sizes
+    shares = ("samples", numbers.samples_left_out), ("people", sizes.dropped_share)
+    parts = [f"{rounded_percent(share)} of the {what}" for what, share in shares if share]
+    if sizes.dropped_at_most:
+        parts.append(f"up to {rounded_percent(sizes.dropped_at_most)} of the people")
     return f"{' and '.join(parts)} are"
 
 
@@ -196,7 +195,10 @@ def _loss(numbers: Numbers) -> str:
         if (left_out := numbers.samples_left_out) is not None:
             parts.append(f"{part_left_out(left_out)} of the original samples are left out")
     if numbers.rounded:
-        parts.append(f"fewer than {max(LEAST, numbers.verification.k or 0)} people are left out")
+        parts.append(
+            f"fewer than {max(LEAST, numbers.verification.k or 0)} people are left out, and all "
+            "shares are of the others"
+        )
     elif dropped is not None:
         parts.append(f"{part_left_out(dropped)} of the people are left out")
     if not parts:

@@ -205,6 +205,24 @@ class TestBadFrames:
             incrowd.read(frame)
 
 
+class TestRelease:
+    @pytest.mark.parametrize("name", ["release", "release/trajectories.parquet"])
+    def test_says_what_takes_it(self, tmp_path, name):
+        city = incrowd.synthesize("city", users=8, seed=7)
+        incrowd.publish(incrowd.glove(city, k=2), tmp_path / "release", original=city, draws=20)
+        with pytest.raises(
+            IncrowdError, match="release is a release, whose rows are boxes"
+        ) as told:
+            incrowd.read(tmp_path / name)
+        assert "incrowd.of_files" in told.value.hint
+
+    def test_whoever_names_its_columns_reads_it(self, tmp_path):
+        city = incrowd.synthesize("city", users=8, seed=7)
+        incrowd.publish(incrowd.glove(city, k=2), tmp_path / "release", original=city, draws=20)
+        data = incrowd.read(tmp_path / "release", user="person", time="t_start")
+        assert len(data) == 8
+
+
 class TestUnreadable:
     def test_a_file_that_may_not_be_read(self, tmp_path, monkeypatch, capsys):
         path = make(tmp_path, "x.csv", HEADER + ROW)

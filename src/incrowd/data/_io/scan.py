@@ -41,9 +41,9 @@ from incrowd.data._io.reading_report import Reading
 from incrowd.data._io.rejects_file import RejectedRows
 from incrowd.data._io.sources import (
     Source,
+    explain_missing_columns,
     open_source,
     open_table,
-    telling_other_tables,
     text_source,
     verify_compression,
 )
@@ -151,7 +151,7 @@ class Reader:
                     self._connection, path, names=options.names, separator=options.separator
                 )
                 self._files.append(source.name)
-            with verify_compression(path), telling_other_tables(path, every):
+            with verify_compression(path), explain_missing_columns(path, every):
                 self._scan_one(source)
         if self._checker.aside is not None:
             self._checker.aside.complete = True

@@ -32,6 +32,7 @@ import pyarrow.parquet as pq
 
 from incrowd.data._io.columns import refuse_duplicates
 from incrowd.data._io.sql import literal, quoted
+from incrowd.data._manifest import MANIFEST, TABLES
 from incrowd.errors import ArgumentError, ColumnError, InputError, UnreadableError
 
 __all__ = [
@@ -39,13 +40,13 @@ __all__ = [
     "TextTable",
     "all_files",
     "compression_of",
+    "explain_missing_columns",
     "files_of",
     "is_table",
     "open_bytes",
     "open_source",
     "open_table",
     "sniff",
-    "telling_other_tables",
     "text_source",
     "verify_compression",
 ]
@@ -136,11 +137,22 @@ def files_of(what: str | os.PathLike[str]) -> list[Path]:
 
 
 @contextlib.contextmanager
-def telling_other_tables(path: Path | None, files: Sequence[Path | None]) -> Iterator[None]:
-    """Say how to leave out a table that is none of the data, if there are others beside it."""
+def explain_missing_columns(path: Path | None, files: Sequence[Path | None]) -> Iterator[None]:
+    """Say more of a table that lacks a column: it is a release, or none of the data beside it."""
     try:
         yield
     except ColumnError as error:
+        if path is not None and path.name in TABLES and (path.parent / MANIFEST).is_file():
+            folder = path.parent
+            hint = (
+                "incrowd verify, evaluate, report, sign and deanonymize take it; in Python, "
+                "incrowd.of_files pairs it with its original"
+            )
+            raise ColumnError(
+                f"{folder} is a release, whose rows are boxes: it cannot be read like data; {hint}",
+                file=path,
+                hint=hint,
+            ) from error
         others = [one for one in files if one is not None and one != path]
         if path is None or not others or error.hint is not None:
             raise

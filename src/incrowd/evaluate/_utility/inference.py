@@ -297,8 +297,6 @@ def inference(
         raise InputError("there is nothing to compare: the original has no samples")
     if after.samples == 0:
         raise InputError("there is nothing to compare: nothing is published")
-    if before.frame != after.frame:
-        raise ArgumentError("the data before and after must lie on one grid, with one clock")
     if bool(np.any(before.crowd != 1)):
         raise ArgumentError("the original must have one person a trajectory; this one has crowds")
     tz = zone_or_utc(tz, before)

@@ -306,8 +306,6 @@ def utility(
         raise InputError("there is nothing to compare: the original has no samples")
     if after.samples == 0:
         raise InputError("there is nothing to compare: nothing is published")
-    if before.frame != after.frame:
-        raise ArgumentError("the data before and after must lie on one grid, with one clock")
     _tell_of_wide(grid, before)
     tz = zone_or_utc(tz, before)
     number, fewest = cores(threads), max(int(least), int(after.crowd.min()))

@@ -6,7 +6,7 @@ what she knows was not published: the person was dropped, or the sample suppress
 """
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ __all__ = [
     "candidates",
     "check_linkage",
     "draw",
+    "what_fitted",
 ]
 
 
@@ -143,13 +144,20 @@ def check_linkage(
         return failed("linkage", says, figures)
     if record is None and (says := _miscounted(aligned, manifest)):
         return failed("linkage", says, figures)
-    least = int(fits[~none].min()) if not bool(none.all()) else 0
-    tail = f"; {none.sum():,} fitted none, of people or samples left out" if none.any() else ""
-    says = (
-        f"In {len(fits):,} trials, what somebody may know of a person (1 to {points} true samples, "
-        f"or all) fitted {least:,} records or more{tail}."
+    return passed("linkage", what_fitted(figures), figures)
+
+
+def what_fitted(figures: Mapping[str, Any], *, counted: bool = True) -> str:
+    """Say how many records the trials left; and how many trials left none, if that is told."""
+    known, none = figures["known"], figures.get("no_record")
+    least = min((each["fewest"] for each in known if each["fewest"] is not None), default=0)
+    most = max(each["samples"] for each in known if each["samples"] != "all")
+    tail = f"; {none:,} fitted none, of people or samples left out" if none and counted else ""
+    tail = tail if counted else ", or none, of people or samples left out"
+    return (
+        f"In {figures['trials']:,} trials, what somebody may know of a person (1 to {most} true "
+        f"samples, or all) fitted {least:,} records or more{tail}."
     )
-    return passed("linkage", says, figures)
 
 
 def _miscounted(aligned: AlignedRelease, manifest: Manifest) -> str:
