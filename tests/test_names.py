@@ -15,7 +15,7 @@ import incrowd
 
 LAYERS = ("data", "measure", "attack", "predict", "protect", "evaluate", "report")
 PACKAGES = ("incrowd", *(f"incrowd.{layer}" for layer in LAYERS))
-DATA = {"ATTACKS", "CLASSES", "LEARNERS", "MECHANISMS"}
+DATA = {"ATTACKS", "CLASSES", "LEARNERS", "MECHANISMS", "RELEASE_ATTACKS"}
 """Public names that are neither functions nor classes."""
 
 

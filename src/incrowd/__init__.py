@@ -8,7 +8,7 @@ attack    risk, deanonymize; ATTACKS, Attack
 predict   predict.learn, predict.estimate and the rest of the module: risk without simulation
 protect   glove; MECHANISMS: Glove, Filter, Cloak, Generalise, GeoI; Mechanism
 evaluate  publish, verify, sign; of_release, of_files, BeforeAfter; accuracy, utility, inference,
-          anonymizability, study; plot_trade_off
+          anonymizability, study; attack_release, RELEASE_ATTACKS; plot_trade_off
 report    report.make: the page that a privacy officer reads and signs
 errors    errors.IncrowdError and what is below it
 ========  ==========================================================================================
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from incrowd.data import synthesize as synthesize
     from incrowd.data import visits as visits
     from incrowd.data import write as write
+    from incrowd.evaluate import RELEASE_ATTACKS as RELEASE_ATTACKS
     from incrowd.evaluate import Accuracy as Accuracy
     from incrowd.evaluate import Anonymizability as Anonymizability
     from incrowd.evaluate import BeforeAfter as BeforeAfter
@@ -49,11 +50,13 @@ if TYPE_CHECKING:
     from incrowd.evaluate import Decision as Decision
     from incrowd.evaluate import Inference as Inference
     from incrowd.evaluate import Publication as Publication
+    from incrowd.evaluate import ReleaseAttacks as ReleaseAttacks
     from incrowd.evaluate import Study as Study
     from incrowd.evaluate import Utility as Utility
     from incrowd.evaluate import Verification as Verification
     from incrowd.evaluate import accuracy as accuracy
     from incrowd.evaluate import anonymizability as anonymizability
+    from incrowd.evaluate import attack_release as attack_release
     from incrowd.evaluate import inference as inference
     from incrowd.evaluate import of_files as of_files
     from incrowd.evaluate import of_release as of_release
@@ -146,11 +149,14 @@ __all__, __getattr__, __dir__ = lazy(
             "Decision",
             "Inference",
             "Publication",
+            "RELEASE_ATTACKS",
+            "ReleaseAttacks",
             "Study",
             "Utility",
             "Verification",
             "accuracy",
             "anonymizability",
+            "attack_release",
             "inference",
             "of_files",
             "of_release",

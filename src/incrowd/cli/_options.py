@@ -44,6 +44,8 @@ __all__ = [
     "reads_data",
     "reads_original",
     "reads_sensors",
+    "typed_in",
+    "with_recorded_options",
 ]
 
 
@@ -445,7 +447,7 @@ def _with_options(
         known = _recorded(given.get("record")) if recorded else None
         source: Source | None
         if known is not None:
-            source = _source_as_recorded(known, reading, _typed(context))
+            source = _source_as_recorded(known, reading, typed_in(context))
         else:
             source = None if reading["data"] is None else _source(**reading)
         command(source=source, **given)
@@ -458,7 +460,7 @@ def _with_options(
     return wrapper
 
 
-def _typed(context: typer.Context) -> set[str]:
+def typed_in(context: typer.Context) -> set[str]:
     """Return the names of the parameters that were given on the command line."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     return {name for name, of in sources.items() if of is not None and of.name == "COMMANDLINE"}
@@ -469,7 +471,7 @@ def _release_and_record(context: typer.Context, given: dict[str, Any]) -> dict[s
 
     The record of the last run, which the project file gives, belongs to the release of that run.
     """
-    release, typed = Path(given["release"]), _typed(context)
+    release, typed = Path(given["release"]), typed_in(context)
     if (release / "run.json").is_file() and (release / "release").is_dir():
         release /= "release"
     found: dict[str, Any] = {"release": release}
@@ -496,7 +498,11 @@ def _source_as_recorded(
         machine["rejects"] = _rejects_file(machine["rejects"])
         return RecordedSource(known.source, {**_usual(), **known.options, **machine}, {}, {}, known)
     path = reading["data"] if "data" in typed else known.source
-    asked = _source(**reading | {"data": path})
+    return with_recorded_options(_source(**reading | {"data": path}), known, typed)
+
+
+def with_recorded_options(asked: Source, known: "OriginalReading", typed: set[str]) -> Source:
+    """Return data that is read as the original was, except for what was typed."""
     given = {_READ_AS.get(name, (name,))[0] for name in typed}
     parts = {key for name in typed for key in _READ_AS.get(name, (name,))}
     return Source(

@@ -1,4 +1,7 @@
-"""``incrowd attack``: what somebody who knows a little of a person can find out who she is."""
+"""``incrowd attack``: what somebody who knows a little of a person can find out who she is.
+
+Of data that nothing was done to; of a release, `_release_attacks` does the work.
+"""
 
 import textwrap
 from dataclasses import asdict, dataclass
@@ -21,7 +24,23 @@ from incrowd.cli._attack_options import (
 )
 from incrowd.cli._console import on_first_progress, progress, warn, write_people
 from incrowd.cli._messages import print_json
-from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, reads_data
+from incrowd.cli._options import AsJson, LocalZone, Overwrite, PeopleFile, Source, reads_data
+from incrowd.cli._release_attacks import (
+    Beside,
+    Details,
+    Later,
+    Original,
+    OtherRecords,
+    Others,
+    Places,
+    Record,
+    Reference,
+    Sample,
+    Seed,
+    attack_release,
+    refuse_release_options,
+    release_in,
+)
 from incrowd.cli._sensors import NamedPlaces, visits_by_name
 from incrowd.cli._values import numbers_of
 
@@ -46,6 +65,7 @@ NAMED = 27
 
 @reads_data
 def attack(
+    context: typer.Context,
     source: Source,
     attacks: Names = "",
     points: Points = "2,4",
@@ -63,6 +83,17 @@ def attack(
             metavar="N",
         ),
     ] = 0,
+    record: Record = None,
+    original: Original = None,
+    reference: Reference = None,
+    later: Later = None,
+    others: Others = None,
+    other_records: OtherRecords = None,
+    sensitive: Places = None,
+    details: Details = False,
+    sample: Sample = None,
+    seed: Seed = 0,
+    local: LocalZone = None,
     output: PeopleFile = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
@@ -70,12 +101,24 @@ def attack(
     """Compute each person's exact risk of re-identification by an adversary who knows k points.
 
     The risk of a person is one over the number of people whom the k points leave, for the k points
-    that leave fewest.
+    that leave fewest. If DATA is a release: what adversaries gain who hold it.
 
     Example:  `incrowd attack cdr.csv --attack location,visit --k 2,3,4,5 --most-at-risk 10`
 
     Example:  `incrowd attack scans.csv --by-name`
+
+    Example:  `incrowd attack release/ --record who.parquet`
+
+    Example:  `incrowd attack may/ --with june/ --attack composition`
     """
+    if (release := release_in(source)) is not None:
+        beside = Beside(record, original, reference, later, others, other_records, sensitive)
+        attack_release(
+            context, release, source, attacks, beside,
+            sample=sample, seed=seed, local=local, details=details, as_json=as_json,
+        )  # fmt: skip
+        return
+    refuse_release_options(context)
     import incrowd
     from incrowd._atomic import refuse_taken
     from incrowd.data._io.write import kind_of

@@ -4,6 +4,7 @@
 
     release ──> publish ──> files ──> verify (shares no code with protect and measure)
     original, release ──> BeforeAfter ──> accuracy, utility, inference
+    release, original, record ──> attack_release (RELEASE_ATTACKS) ──> ReleaseAttacks
     release, report ──> sign ──> decision.json
 """
 
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
     from incrowd.evaluate._plots import plot_trade_off as plot_trade_off
     from incrowd.evaluate._publish import Publication as Publication
     from incrowd.evaluate._publish import publish as publish
+    from incrowd.evaluate._release_attacks.base import ReleaseAttack as ReleaseAttack
+    from incrowd.evaluate._release_attacks.findings import Finding as Finding
+    from incrowd.evaluate._release_attacks.findings import ReleaseAttacks as ReleaseAttacks
+    from incrowd.evaluate._release_attacks.registry import RELEASE_ATTACKS as RELEASE_ATTACKS
+    from incrowd.evaluate._release_attacks.run import attack_release as attack_release
     from incrowd.evaluate._utility.accuracy import Accuracy as Accuracy
     from incrowd.evaluate._utility.accuracy import accuracy as accuracy
     from incrowd.evaluate._utility.accuracy import accuracy_table as accuracy_table
@@ -58,6 +64,10 @@ __all__, __getattr__, __dir__ = lazy(
         "_decision": ["Decision", "check_decision", "sign"],
         "_plots": ["plot_trade_off"],
         "_publish": ["Publication", "publish"],
+        "_release_attacks.base": ["ReleaseAttack"],
+        "_release_attacks.findings": ["Finding", "ReleaseAttacks"],
+        "_release_attacks.registry": ["RELEASE_ATTACKS"],
+        "_release_attacks.run": ["attack_release"],
         "_utility.accuracy": ["Accuracy", "accuracy", "accuracy_table"],
         "_utility.inference": ["Inference", "inference"],
         "_utility.summary": ["Utility", "utility"],

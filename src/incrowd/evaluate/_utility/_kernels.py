@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._numba import Floats, Ints, kernel, kernel_private
-from incrowd.evaluate._verify._kernels import _is_edge, _sample_from
+from incrowd.evaluate._verify._kernels import _is_edge, sample_from
 
 __all__ = [
     "UNSEEN",
@@ -255,7 +255,7 @@ def check_edges(
                 low, up = offsets[person], offsets[person + 1]
                 starts = starts or _is_edge(samples, low, up, start, longest)
                 ends = ends or _is_edge(samples, low, up, end, longest)
-                i = _sample_from(t0, low, up, start - longest + 1)
+                i = sample_from(t0, low, up, start - longest + 1)
                 while i < up and t0[i] < end and not (seen and found == ALL):
                     edges = _edges(samples, i, boxes, b) if t1[i] > start else -1
                     if edges >= 0:

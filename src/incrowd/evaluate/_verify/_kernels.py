@@ -14,8 +14,14 @@ from incrowd._numba import Ints, kernel, kernel_private
 
 __all__ = [
     "ALL",
+    "EAST",
+    "END",
+    "NORTH",
+    "SOUTH",
+    "START",
     "T0",
     "T1",
+    "WEST",
     "X0",
     "X1",
     "Y0",
@@ -23,8 +29,12 @@ __all__ = [
     "Sides",
     "blocks_of",
     "count_matching_records",
+    "held",
+    "inside",
     "latest_ends",
     "mark_uncovered",
+    "place_edges",
+    "sample_from",
     "witnesses_and_edges",
 ]
 
@@ -64,7 +74,7 @@ def _box_after(boxes: Sides, low: int, high: int, moment: int) -> int:
 
 
 @kernel_private
-def _sample_from(starts: Sides, low: int, high: int, moment: int) -> int:
+def sample_from(starts: Sides, low: int, high: int, moment: int) -> int:
     """Give the first sample that starts at a moment or later."""
     while low < high:
         middle = (low + high) // 2
@@ -76,7 +86,7 @@ def _sample_from(starts: Sides, low: int, high: int, moment: int) -> int:
 
 
 @kernel_private
-def _inside(data: Columns, i: int, boxes: Sides, b: int) -> bool:
+def inside(data: Columns, i: int, boxes: Sides, b: int) -> bool:
     """Tell whether the place of a sample lies in that of a box."""
     return bool(
         boxes[b, X0] <= data[X0][i]
@@ -87,14 +97,14 @@ def _inside(data: Columns, i: int, boxes: Sides, b: int) -> bool:
 
 
 @kernel_private
-def _held(data: Columns, i: int, shift: int, boxes: Sides, reach: Sides, low: int, up: int) -> bool:
+def held(data: Columns, i: int, shift: int, boxes: Sides, reach: Sides, low: int, up: int) -> bool:
     """Tell whether at every slot of a sample some box of rows `low` to `up` holds its place."""
     moment, end = data[T0][i] + shift, data[T1][i] + shift
     while moment < end:
         held_until = moment
         b = _box_after(boxes, low, up, moment) - 1
         while b >= low and reach[b] > moment and held_until < end:
-            if boxes[b, T1] > held_until and _inside(data, i, boxes, b):
+            if boxes[b, T1] > held_until and inside(data, i, boxes, b):
                 held_until = boxes[b, T1]
             b -= 1
         if held_until == moment:
@@ -112,13 +122,13 @@ def mark_uncovered(
     for person in range(first, last):
         c = crowd_of[person]
         for i in range(offsets[person], offsets[person + 1]):
-            missed[i] = c < 0 or not _held(data, i, shift, boxes, reach, cuts[c], cuts[c + 1])
+            missed[i] = c < 0 or not held(data, i, shift, boxes, reach, cuts[c], cuts[c + 1])
 
 
 @kernel_private
-def _place_edges(data: Columns, i: int, boxes: Sides, b: int) -> int:
+def place_edges(data: Columns, i: int, boxes: Sides, b: int) -> int:
     """Tell which edges in space of a box a sample touches from inside."""
-    if not _inside(data, i, boxes, b):
+    if not inside(data, i, boxes, b):
         return 0
     edges = WEST if data[X0][i] == boxes[b, X0] else 0
     edges |= EAST if data[X1][i] == boxes[b, X1] else 0
@@ -129,7 +139,7 @@ def _place_edges(data: Columns, i: int, boxes: Sides, b: int) -> int:
 @kernel_private
 def _is_edge(data: Columns, low: int, up: int, moment: int, longest: int) -> bool:
     """Tell whether a sample of rows `low` to `up` starts or ends at a moment."""
-    i = _sample_from(data[T0], low, up, moment - longest)
+    i = sample_from(data[T0], low, up, moment - longest)
     while i < up and data[T0][i] <= moment:
         if data[T0][i] == moment or data[T1][i] == moment:
             return True
@@ -150,9 +160,9 @@ def _look_near(
     while i < up and data[T0][i] < end and not (seen and found == ALL):
         within = data[T0][i] >= start and data[T1][i] <= end
         meets = within if whole else data[T1][i] > start
-        if meets and _inside(data, i, boxes, b):
+        if meets and inside(data, i, boxes, b):
             seen = True
-            found |= _place_edges(data, i, boxes, b)
+            found |= place_edges(data, i, boxes, b)
             if whole:
                 found |= START if data[T0][i] == start else 0
                 found |= END if data[T1][i] == end else 0
@@ -214,8 +224,8 @@ def _edges_in_block(
     found, there = 0, False
     if _meets(sides, block, boxes, b):
         for i in range(begin, min(begin + BLOCK, up)):
-            there |= _inside(data, i, boxes, b)
-            found |= _place_edges(data, i, boxes, b)
+            there |= inside(data, i, boxes, b)
+            found |= place_edges(data, i, boxes, b)
     return there, found
 
 
@@ -285,7 +295,7 @@ def witnesses_and_edges(
             start, end = boxes[b, T0] - shift, boxes[b, T1] - shift
             found = 0
             for m in range(len(mine)):
-                near[m] = _sample_from(data[T0], low[m], up[m], start - longest + 1)
+                near[m] = sample_from(data[T0], low[m], up[m], start - longest + 1)
                 seen, found = _look_near(data, near[m], up[m], shift, boxes, b, whole, found)
                 if not seen:
                     lacking[b] += 1
@@ -317,14 +327,14 @@ def count_matching_records(
     looked = np.full(len(trials) - 1, -1, np.int64)
     for c in range(first, last):
         for b in range(cuts[c], cuts[c + 1]):
-            low = _sample_from(heads[T0], 0, len(fits), boxes[b, T0] - shift)
-            up = _sample_from(heads[T0], low, len(fits), boxes[b, T1] - shift)
+            low = sample_from(heads[T0], 0, len(fits), boxes[b, T0] - shift)
+            up = sample_from(heads[T0], low, len(fits), boxes[b, T1] - shift)
             for i in range(low, up):
-                if _inside(heads, i, boxes, b) and looked[i] != c:
+                if inside(heads, i, boxes, b) and looked[i] != c:
                     looked[i] = c
                     fit, j = True, trials[i]
                     while fit and j < trials[i + 1]:
-                        fit = _held(known, j, shift, boxes, reach, cuts[c], cuts[c + 1])
+                        fit = held(known, j, shift, boxes, reach, cuts[c], cuts[c + 1])
                         j += 1
                     fits[i] += sizes[c] if fit else 0
     return fits

@@ -34,6 +34,7 @@ __all__ = [
     "in_blocks",
     "match_record",
     "read_record",
+    "same_plane",
 ]
 
 
@@ -94,7 +95,7 @@ def align(published: Published, original: Trajectories) -> AlignedRelease:
     if bool(np.any(original.crowd != 1)):
         raise ArgumentError("the original must have one person per trajectory; this one has crowds")
     shift, off = divmod(theirs.origin - mine.origin, mine.slot)
-    if (theirs.cell, theirs.slot) != (mine.cell, mine.slot) or off or not _same_plane(theirs, mine):
+    if (theirs.cell, theirs.slot) != (mine.cell, mine.slot) or off or not same_plane(theirs, mine):
         raise ArgumentError(
             "the original does not lie on the grid of the release; read it with "
             f"crs={mine.crs!r}, cell={mine.cell:g}, slot={mine.slot}"
@@ -102,7 +103,7 @@ def align(published: Published, original: Trajectories) -> AlignedRelease:
     return AlignedRelease(published, original, shift, latest_ends(published.boxes, published.cuts))
 
 
-def _same_plane(a: Frame, b: Frame) -> bool:
+def same_plane(a: Frame, b: Frame) -> bool:
     if a.crs is None or b.crs is None or a.crs == b.crs:
         return a.crs == b.crs
     return bool(pyproj.CRS.from_user_input(a.crs) == pyproj.CRS.from_user_input(b.crs))
