@@ -15,6 +15,7 @@ Where boxes were cut in time, sides in space may come from samples before or aft
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,7 +134,7 @@ class Insiders:
         mine, release = self.adversary, self.adversary.release
         number = mine.number_in_reference
         crowds = release.crowd_of[self.people]
-        insiders = np.split(self.known, self.begins[1:-1])
+        insiders = [self.known[low:up] for low, up in pairwise(self.begins)]
         others, known = [], []
         for person, crowd, those in zip(self.people, crowds, insiders, strict=True):
             rest = np.setdiff1d(release.members_of(crowd), [*those, person])
