@@ -132,9 +132,7 @@ def near_within(sample, person, space, time):
     for other in person:
         sizes = [max(sample[i + 1], other[i + 1]) - min(sample[i], other[i]) for i in (0, 2, 4)]
         limits = (space, space, time)
-        if all(
-            limit is None or size <= limit for size, limit in zip(sizes, limits, strict=True)
-        ):
+        if all(limit is None or size <= limit for size, limit in zip(sizes, limits, strict=True)):
             return True
     return False
 
@@ -164,9 +162,7 @@ def square_profile(boxes, side, most, quarter):
     found = Counter()
     for box in boxes:
         squares = {
-            (x // side, y // side)
-            for x in range(box[0], box[1])
-            for y in range(box[2], box[3])
+            (x // side, y // side) for x in range(box[0], box[1]) for y in range(box[2], box[3])
         }
         if len(squares) <= most:
             for square in squares:

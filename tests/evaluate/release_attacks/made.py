@@ -56,7 +56,8 @@ def lists(data):
 def rules(draw):
     """Draw what a method says of boxes."""
     whole = draw(st.booleans())
-    return Rules(True, draw(st.integers(-1, 2)), whole and draw(st.booleans()), whole)
+    most, witness = draw(st.integers(-1, 2)), whole and draw(st.booleans())
+    return Rules(held=True, most=most, witness=witness, whole=whole)
 
 
 @st.composite

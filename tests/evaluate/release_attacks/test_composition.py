@@ -19,10 +19,7 @@ from strategies import random_cases, table
 def records_of(release):
     """Give the boxes of each record."""
     boxes, cuts = release.published.boxes, release.published.cuts
-    return [
-        [tuple(map(int, box[:6])) for box in boxes[low:up]]
-        for low, up in zip(cuts[:-1], cuts[1:], strict=True)
-    ]
+    return [[tuple(map(int, box[:6])) for box in boxes[low:up]] for low, up in pairwise(cuts)]
 
 
 class TestAgainstNaive:
@@ -190,7 +187,8 @@ def test_releases_on_other_planes_are_linked_by_places(cell):
 
 def test_positions_that_were_moved_hold_nothing():
     people = Trajectories.from_boxes(table([(0, 0, 1, 0, 1, 0, 1)]), FRAME)
-    moved = known_release(people, people, [0], Rules(held=False, most=-1, witness=False, whole=False))
+    rules = Rules(held=False, most=-1, witness=False, whole=False)
+    moved = known_release(people, people, [0], rules)
     attack = Composition()
     assert "moved" in attack.unfit(adversary(moved, others=(moved,)))
     assert lists(people) == [[(0, 1, 0, 1, 0, 1)]]

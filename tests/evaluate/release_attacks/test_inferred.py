@@ -65,12 +65,8 @@ class TestInferred:
     def run(self, tmp_path, **how):
         city = incrowd.synthesize("city", users=40, seed=7)
         who = tmp_path / "who.parquet"
-        incrowd.publish(
-            incrowd.glove(city, 2), tmp_path / "r", original=city, record=who, draws=20
-        )
-        told = incrowd.inference(
-            incrowd.of_files(tmp_path / "r", city, who), tz="Africa/Abidjan"
-        )
+        incrowd.publish(incrowd.glove(city, 2), tmp_path / "r", original=city, record=who, draws=20)
+        told = incrowd.inference(incrowd.of_files(tmp_path / "r", city, who), tz="Africa/Abidjan")
         found = incrowd.attack_release(
             tmp_path / "r", "inference", record=who, original=city, tz="Africa/Abidjan", **how
         )["inference"]

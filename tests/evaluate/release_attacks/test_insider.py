@@ -47,9 +47,7 @@ class TestAgainstNaive:
             members = set(np.flatnonzero(release.crowd_of == crowd).tolist())
             assert known <= members - {person}
             assert len(known) == (len(members) - 1 if every else 1)
-            wanted = naive.others_sides(
-                [people[who] for who in known], record, whole=rules.whole
-            )
+            wanted = naive.others_sides([people[who] for who in known], record, whole=rules.whole)
             sides = inside.sides[inside.cuts[i] : inside.cuts[i + 1]].tolist()
             assert sides == list(map(bits, wanted))
             unknown = int(release.published.sizes[crowd]) - len(known)
@@ -114,8 +112,10 @@ def crowd(*people, merge=True):
     """Make a crowd of everybody, with the box around all samples."""
     rows = [(number, *box) for number, boxes in enumerate(people) for box in boxes]
     before = Trajectories.from_boxes(table(rows), FRAME)
-    sides = [np.array([f(getattr(before, side))], np.int32)
-             for side, f in zip(("x0", "x1", "y0", "y1", "t0", "t1"), (min, max) * 3, strict=True)]
+    sides = [
+        np.array([f(getattr(before, side))], np.int32)
+        for side, f in zip(("x0", "x1", "y0", "y1", "t0", "t1"), (min, max) * 3, strict=True)
+    ]
     after = Trajectories(tuple(sides), np.array([0, 1]), FRAME)
     rules = Rules(held=True, most=0, witness=merge, whole=True)
     return known_release(before, after, [0] * len(people), rules)

@@ -57,7 +57,8 @@ def commuters(shift=0):
         for day in range(10):
             for hour, x in ((3, 0), (12, 40)):
                 t = 24 * (day + shift) + hour
-                rows.append((who, x + who % 2, x + 1 + who % 2, 200 * pair, 200 * pair + 1, t, t + 1))
+                at = x + who % 2
+                rows.append((who, at, at + 1, 200 * pair, 200 * pair + 1, t, t + 1))
     return Trajectories.from_boxes(table(rows), Frame(slot=3600))
 
 
@@ -94,8 +95,6 @@ class TestWhichCrowd:
 def test_names_may_be_numbers_in_one_and_text_in_the_other():
     release = TestWhichCrowd().release()
     data = commuters(shift=30)
-    text = Trajectories(
-        data.columns, data.offsets, data.frame, people=data.people.cast(pl.String)
-    )
+    text = Trajectories(data.columns, data.offsets, data.frame, people=data.people.cast(pl.String))
     found = WhichCrowd().run(adversary(release, later=text), lambda _: None)
     assert found["found"].number == 8

@@ -46,7 +46,7 @@ class TestAttackRelease:
         assert [each.attack for each in found.findings if not each.made] == ["composition"]
         for each in found.findings:
             assert each.share is None or 0 <= each.share <= 1
-            assert each.knows and each.helps and each.says
+            assert all((each.knows, each.helps, each.says))
         published = int(pl.read_parquet(who)["person"].is_not_null().sum())
         assert f"Attacks on a release: {published} of {published} people" in str(found)
 
@@ -73,9 +73,7 @@ class TestAttackRelease:
 
     def test_the_record_may_be_a_frame(self, made):
         path, who, city = made
-        found = incrowd.attack_release(
-            path, "presence", record=pl.read_parquet(who), original=city
-        )
+        found = incrowd.attack_release(path, "presence", record=pl.read_parquet(who), original=city)
         assert found["presence"].made
 
     def test_another_reference_on_the_same_grid(self, made):
