@@ -1,5 +1,7 @@
 """Several releases of the same people: who is left, and which records are linked."""
 
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 import pytest
