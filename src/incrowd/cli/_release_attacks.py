@@ -31,6 +31,7 @@ __all__ = [
     "Sample",
     "Seed",
     "attack_release",
+    "others_of",
     "refuse_release_options",
     "release_in",
 ]
@@ -178,7 +179,7 @@ def attack_release(
             names,
             record=record,
             original=reading(beside.original),
-            others=_others(beside),
+            others=others_of(beside.others, beside.other_records),
             reference=reading(beside.reference),
             later=reading(beside.later),
             places=_places(beside.places),
@@ -200,9 +201,9 @@ def _record_of(release: Path) -> Path | None:
     return record if record.is_file() else None
 
 
-def _others(beside: Beside) -> list[tuple[Any, ...]]:
+def others_of(folders: list[Path] | None, records: list[Path] | None) -> list[tuple[Any, ...]]:
     """Pair other releases with their records."""
-    folders, records = beside.others or [], beside.other_records or []
+    folders, records = folders or [], records or []
     if records and len(records) != len(folders):
         raise ArgumentError(
             f"there are {len(folders)} --with and {len(records)} --with-record; give one for each, "

@@ -19,6 +19,7 @@ from incrowd.cli._options import (
     reads_original,
 )
 from incrowd.cli._project import own_thresholds
+from incrowd.cli._release_attacks import others_of
 from incrowd.cli.anonymize import itself
 from incrowd.errors import ArgumentError, OutputError
 
@@ -112,6 +113,24 @@ def report(
         ),
     ] = 500,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.", metavar="N")] = 0,
+    others: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--with",
+            help="Another release of the same people, for attacks on several together; may be "
+            "repeated.",
+            metavar="DIR",
+        ),
+    ] = None,
+    other_records: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--with-record",
+            help="Its private record, in the same order.",
+            metavar="FILE",
+            show_default="that of the same run",
+        ),
+    ] = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
@@ -150,6 +169,7 @@ def report(
             title=title,
             purpose=purpose,
             thresholds=own_thresholds(context),
+            others=others_of(others, other_records),
             targets=targets,
             seed=seed,
             threads=reading.get("threads"),

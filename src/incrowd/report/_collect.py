@@ -60,6 +60,7 @@ from incrowd.report._numbers import (
     Sizes,
     Unique,
 )
+from incrowd.report._release_attacks import AttackOnRelease, attacks_on_release
 from incrowd.report._sample_records import sample_records
 
 if TYPE_CHECKING:
@@ -101,17 +102,22 @@ STAGES = (
     "exposure before",
     "exposure after",
     "what is left",
+    "attacks on the release",
     "larger crowds",
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What may be chosen: how many people are attacked, the seed of draws, threads."""
+    """What may be chosen: how many people are attacked, the seed of draws, threads.
+
+    `others` are other releases of the same people, as `incrowd.attack_release` takes them.
+    """
 
     targets: int = TARGETS
     seed: int = 0
     threads: int | None = None
+    others: tuple[tuple[Any, ...], ...] = ()
 
 
 class ReadOnce:
@@ -164,6 +170,14 @@ def collect_numbers(
     told = None
     if pair is not None and pair.became is not None:
         told = inference(pair, tz=zone, threads=options.threads)
+    stages.begin("attacks on the release")
+    tried: tuple[AttackOnRelease, ...] = ()
+    if told is not None and numbers.verification.ok:
+        tried = attacks_on_release(
+            folder, read, record, least=least, others=options.others, tz=zone,
+            sample=options.targets, seed=options.seed, threads=options.threads,
+            progress=stages.within,
+        )  # fmt: skip
     stages.begin("larger crowds")
     cost = None
     if pair is not None:
@@ -183,6 +197,7 @@ def collect_numbers(
         accuracy=precise,
         utility=useful,
         inference=told,
+        attacks=tried,
         cost_of_k=cost,
         drawn=sample_records(after, least=max(2, k or 2), tz=zone) if crowds else (),
     )

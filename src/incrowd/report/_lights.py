@@ -44,7 +44,7 @@ class Light:
     Attributes
     ----------
     about, group
-        What it is about; "privacy" or "use".
+        What it is about; "privacy", "attack" or "use".
     level, word
         green, amber, red or grey, and the same as a word, for those who see no colours.
     value
@@ -53,6 +53,8 @@ class Light:
         What that means.
     thresholds, source
         When it would be green, amber and red; and who says so.
+    key
+        How it is named in a project file.
     """
 
     about: str
@@ -63,6 +65,7 @@ class Light:
     says: str
     thresholds: str
     source: str = ""
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,7 @@ class Threshold:
     Attributes
     ----------
     light, group
-        What it is about, as the page names it; "privacy" or "use".
+        What it is about, as the page names it; "privacy", "attack" or "use".
     green, amber
         The last value that is green, and the last that is amber.
     direction
@@ -164,10 +167,12 @@ class Threshold:
         Tells whether the number is the most that it can be, and not what it is.
     if_missing
         The level if the number is not known; None leaves the light out.
+    key
+        How it is named in a project file; unless given, as on the page.
     """
 
     light: str
-    group: Literal["privacy", "use"]
+    group: Literal["privacy", "attack", "use"]
     green: float
     amber: float
     direction: Literal["at least", "at most"]
@@ -184,6 +189,7 @@ class Threshold:
         if numbers.given.record and numbers.readable
         else f"Cannot be said{reason_missing(numbers, 'the original and the private record')}."
     )
+    key: str = ""
 
     def level(self, value: float) -> str:
         """Return the level of a number."""
@@ -193,12 +199,17 @@ class Threshold:
         return RED
 
     @property
+    def never_red(self) -> bool:
+        """Whether any share is amber at worst."""
+        return self.unit == "share" and self.direction == "at most" and self.amber == 1
+
+    @property
     def sentence(self) -> str:
         """When the light is green, amber and red."""
         word, beyond = ("from", "below") if self.direction == "at least" else ("up to", "above")
         unit = " people" if self.unit == "people" else ""
         green, amber = self.written(self.green), self.written(self.amber)
-        if self.unit == "share" and self.direction == "at most" and self.amber == 1:
+        if self.never_red:
             return f"green {word} {green}, amber {beyond}"
         if green == amber:
             return f"green {word} {green}{unit}, red {beyond}"
@@ -240,14 +251,17 @@ class Threshold:
             shown, says = self.shown(value), self.says(numbers, level)
             shown = f"up to {shown}" if self.bounded(numbers) else shown
         return Light(
-            self.light, self.group, level, WORDS[level], shown, says, self.sentence, self.source
-        )
+            self.light, self.group, level, WORDS[level], shown, says, self.sentence, self.source,
+            self.key,
+        )  # fmt: skip
 
     def row(self) -> tuple[str, ...]:
         """Return the row of the documentation: light, what it measures, levels, source."""
         word, beyond = ("from", "less") if self.direction == "at least" else ("up to", "more")
-        cells = (f"{word} {self.written(each)}" for each in (self.green, self.amber))
-        return self.light, self.measures, *cells, beyond, self.source
+        green, amber = (f"{word} {self.written(each)}" for each in (self.green, self.amber))
+        if self.never_red:
+            amber, beyond = beyond, "-"
+        return self.light, self.measures, green, amber, beyond, self.source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -118,6 +118,7 @@ def make(
     title: str | None = None,
     purpose: str = DEFAULT,
     thresholds: Mapping[str, Any] | None = None,
+    others: Sequence[tuple[Any, ...]] = (),
     targets: int = TARGETS,
     seed: int = 0,
     threads: int | None = None,
@@ -150,6 +151,9 @@ def make(
     thresholds
         Thresholds of lights that win over those of the purpose: the last value that is green and
         the last that is amber, as in ``{"smallest_crowd": (5, 3)}``.
+    others
+        Other releases of the same people, for attacks on several together: for each its
+        directory, its private record and, unless that says how to read it, its original.
     targets
         How many people are attacked, drawn at random.
     seed
@@ -224,7 +228,9 @@ def make(
         sizes=sizes_in(manifest),
     )
     if proof["rows"].ok:
-        options = Options(targets=targets, seed=seed, threads=threads)
+        options = Options(
+            targets=targets, seed=seed, threads=threads, others=tuple(map(tuple, others))
+        )
         numbers = collect_numbers(numbers, folder, manifest, read, record, gaps, stages, options)
     stages.finish()
     numbers = suppress_small_counts(numbers)

@@ -8,6 +8,7 @@
              ├─ before, after          how exposed people were, and are: k-gap, uniqueness, attacks
              ├─ accuracy, utility      what is left of the data
              ├─ inference              what a crowd's record tells of everybody in it
+             ├─ attacks                what adversaries gain who hold the release
              ├─ cost_of_k              what larger crowds would cost
              ├─ rounded                whether few people are left out of the figures as well
              ├─ drawn                  a few published records
@@ -27,6 +28,7 @@ from incrowd.evaluate._utility.inference import Inference
 from incrowd.evaluate._utility.summary import Utility
 from incrowd.evaluate._verify.result import Check, Verification
 from incrowd.report._lights import Verdict
+from incrowd.report._release_attacks import AttackOnRelease
 
 __all__ = [
     "Attacked",
@@ -432,6 +434,7 @@ class Numbers:
     accuracy: Precision | None = None
     utility: Utility | None = None
     inference: Inference | None = None
+    attacks: tuple[AttackOnRelease, ...] = ()
     cost_of_k: CostOfK | None = None
     rounded: bool = False
     drawn: tuple[PublishedRecord, ...] = field(default=())

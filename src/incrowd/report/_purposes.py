@@ -54,6 +54,8 @@ class Purpose:
         green, the last that is amber, and where they come from.
     decides
         The questions of Opinion 05/2014 that must be answered well for a plain yes.
+    attacked
+        Whether attacks on the release must gain little for a plain yes.
     conditions
         What to ask of the recipient, proposed for the decision.
     """
@@ -62,6 +64,7 @@ class Purpose:
     label: str
     thresholds: Mapping[str, tuple[float, float, str]] = field(default_factory=dict)
     decides: tuple[str, ...] = ("singling out",)
+    attacked: bool = True
     conditions: tuple[str, ...] = ()
 
 
@@ -78,6 +81,7 @@ PURPOSES: dict[str, Purpose] = {
             thresholds={
                 "Smallest crowd": (2, 2, f"{OURS}: pairs, where the organisation's own rules hold")
             },
+            attacked=False,
             conditions=(
                 "Only named analysts have access, and they know that it is data about people.",
                 _NO_LINKAGE,
@@ -104,6 +108,9 @@ PURPOSES: dict[str, Purpose] = {
                 "Smallest crowd": (11, 5, _EMA),
                 "Unique in the release": (0.0, 0.01, OURS),
                 "Inference": (0.05, 0.5, OURS),
+                "A member of the crowd": (0.05, 0.5, OURS),
+                "Several releases together": (0.0, 0.01, OURS),
+                "What a crowd's record tells": (0.05, 0.5, OURS),
             },
             decides=("singling out", "linkability", "inference"),
             conditions=(
@@ -139,7 +146,8 @@ def key_of(light: Threshold | ChecksPassed) -> str:
     >>> key_of(LIGHTS[0])
     'smallest_crowd'
     """
-    return light.light.lower().replace(" ", "_")
+    own = light.key if isinstance(light, Threshold) else ""
+    return own or light.light.lower().replace(" ", "_")
 
 
 def checked_thresholds(own: Mapping[str, Any] | None) -> dict[str, tuple[float, float]]:

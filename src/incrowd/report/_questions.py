@@ -79,7 +79,7 @@ def _singling_out(numbers: Numbers, lights: Sequence[Light], _limits: Threshold)
     return Answer(level, figure, says, "as the worst of the lights under “Is it private?”")
 
 
-def _linkability(numbers: Numbers, _lights: Sequence[Light], _limits: Threshold) -> Answer:
+def _linkability(numbers: Numbers, lights: Sequence[Light], _limits: Threshold) -> Answer:
     check = numbers.check("linkage")
     rest = (
         "Whether records can be linked with another release, or with later data of the same "
@@ -89,9 +89,22 @@ def _linkability(numbers: Numbers, _lights: Sequence[Light], _limits: Threshold)
         return Answer(AMBER, NOT_ASSESSED, rest)
     says = (
         f"With the original itself: true samples of a person led to {numbers.identical} records "
-        f"or more, or to none, in every trial. {rest}"
+        "or more, or to none, in every trial."
     )
-    return Answer(AMBER, PARTLY_ASSESSED, says)
+    found = {each.key: each for each in lights if each.group == "attack" and each.level != GREY}
+    if (later := found.get("which_crowd")) is not None:
+        says += (
+            f" With later data of the same people: the right crowd is found of {later.value} of "
+            "people, and not which of its records is theirs."
+        )
+        rest = "Whether records can be linked with another release was not assessed."
+    if (together := found.get("composition")) is None:
+        return Answer(AMBER, PARTLY_ASSESSED, f"{says} {rest}")
+    says += f" With the other releases that were given: {together.says}"
+    return Answer(
+        together.level, f"{together.value} of people are alone in all releases together", says,
+        f"{together.thresholds} ({together.source})",
+    )  # fmt: skip
 
 
 def _inference(numbers: Numbers, _lights: Sequence[Light], limits: Threshold) -> Answer:

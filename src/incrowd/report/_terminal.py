@@ -30,11 +30,17 @@ def lines(verdict: Verdict) -> list[str]:
     for each in verdict.questions:
         found.append(f"  [{SIGNS[each.level]}] {each.name:<23}{each.figure}")
         found += textwrap.wrap(each.says, WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 8)
-    for group, title in (("privacy", "Is it private?"), ("use", "Is it still useful?")):
+    wide = max(23, *(len(light.about) + 2 for light in verdict.lights))
+    groups = {
+        "privacy": "Is it private?",
+        "attack": "What if it is attacked? (what is gained of how many people)",
+        "use": "Is it still useful?",
+    }
+    for group, title in groups.items():
         found += ["", title]
         for light in verdict.lights:
             if light.group == group:
-                what = f"  [{SIGNS[light.level]}] {light.about:<23}{light.value:<25}"
+                what = f"  [{SIGNS[light.level]}] {light.about:<{wide}}{light.value:<25}"
                 found.append(f"{what}{light.word}")
                 found += textwrap.wrap(
                     f"({light.thresholds})", WIDTH, initial_indent=" " * 8,

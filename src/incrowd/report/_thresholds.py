@@ -14,6 +14,7 @@ from typing import Literal
 
 from incrowd.report._lights import AMBER, GREEN, OURS, RED, ChecksPassed, Light, Threshold
 from incrowd.report._numbers import Numbers
+from incrowd.report._release_attacks import ATTACK_LIGHTS
 
 __all__ = [
     "CODE",
@@ -33,8 +34,9 @@ FINDS = "the paper of 2021 finds 70%"
 def lights_of(
     numbers: Numbers, lights: "Sequence[Threshold | ChecksPassed] | None" = None
 ) -> tuple[Light, ...]:
-    """Return all lights: those of privacy, which decide, and those of use."""
-    found = (each.judge(numbers) for each in (LIGHTS if lights is None else lights))
+    """Return all lights: those of privacy, which decide, of attacks on the release, and of use."""
+    asked = LIGHTS if lights is None else lights
+    found = (each.judge(numbers) for each in asked if each.group != "attack" or numbers.attacks)
     return tuple(light for light in found if light is not None)
 
 
@@ -249,6 +251,7 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
         ),
         if_missing=None,
     ),
+    *ATTACK_LIGHTS,
     Threshold(
         light="Left out",
         group="use",

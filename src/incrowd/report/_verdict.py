@@ -50,7 +50,7 @@ def judge(numbers: Numbers) -> Verdict:
         use=use,
         use_level=level,
         loss=_loss(numbers),
-        because=tuple(_because(numbers, lights, decisive, answer)),
+        because=tuple(_because(numbers, lights, decisive, purpose, answer)),
         lights=lights,
         three=_three(numbers),
         questions=questions,
@@ -69,6 +69,7 @@ def _answer(
         crowd += f", but {_what_is_lost(numbers)} not in it"
     levels = [light.level for light in lights if light.group == "privacy"]
     levels += [each.level for each in decisive]
+    levels += [light.level for light in _gaining(lights, purpose)]
     if all(level == GREEN for level in levels) and not _lost(lights):
         return "yes", f"This release may be shared {purpose.label}: {crowd}."
     return "conditions", (
@@ -96,9 +97,25 @@ def _refused(
         )
     if any(light.group == "privacy" and light.level == RED for light in lights):
         return ": people in it can be re-identified"
-    if any(each.level == RED for each in decisive):
-        return f" {purpose.label}: its records tell too much of everybody in a crowd"
+    told = any(each.level == RED for each in decisive)
+    gained = [light for light in _gaining(lights, purpose) if light.level == RED]
+    if told or gained:
+        text = "its records tell too much of everybody in a crowd"
+        return f" {purpose.label}: " + (
+            text if told else f"attacks gain too much: {_named(gained)}"
+        )
     return None
+
+
+def _gaining(lights: Sequence[Light], purpose: Purpose) -> list[Light]:
+    """Return the attacks that gain more than little; none where they do not decide."""
+    levels = (AMBER, RED) if purpose.attacked else ()
+    return [light for light in lights if light.group == "attack" and light.level in levels]
+
+
+def _named(attacks: Sequence[Light]) -> str:
+    """Name attacks, and of how many people they gain something."""
+    return ", ".join(f"{each.about.lower()} ({each.value} of people)" for each in attacks)
 
 
 def _what_is_lost(numbers: Numbers) -> str:
@@ -142,8 +159,9 @@ def _use(numbers: Numbers, lights: Sequence[Light]) -> tuple[str, str]:
 
 
 def _because(
-    numbers: Numbers, lights: Sequence[Light], decisive: Sequence[Question], answer: str
-) -> list[str]:
+    numbers: Numbers, lights: Sequence[Light], decisive: Sequence[Question], purpose: Purpose,
+    answer: str,
+) -> list[str]:  # fmt: skip
     """Say what stands between this release and a plain yes."""
     reasons = [f"{check.name}: {check.says}" for check in numbers.verification.failed]
     if answer != "yes":
@@ -163,6 +181,12 @@ def _because(
             for each in decisive
             if each.level != GREEN
         ]
+        gaining = _gaining(lights, purpose)
+        if gaining:
+            reasons.append(
+                f"Attacks on what is published gain something: {_named(gaining)} (see “What if it "
+                "is attacked?”)."
+            )
     return reasons
 
 
