@@ -18,7 +18,7 @@ from evaluate.release_attacks.made import (
     rounding,
 )
 from incrowd import Trajectories
-from incrowd.evaluate._release_attacks.adversary import Rules
+from incrowd.evaluate._release_attacks.adversary import KnownRelease, Rules
 from incrowd.evaluate._release_attacks.insider import Insider, insiders_of
 from strategies import random_cases, table
 
@@ -187,6 +187,23 @@ class TestAnotherDataset:
         named = Trajectories.from_boxes(table([("0", *cell(4, 7, 1))]), FRAME)
         found = insiders_of(adversary(release, named=named), every=True).name_others()
         assert found.target.tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("edges", "grid"), [(None, (1, 1)), ((500, 15), (5, 15)), ((None, 15), (1, 15))]
+)
+def test_edges_that_are_rounded_are_known_from_the_manifest(tmp_path, edges, grid):
+    city = incrowd.synthesize("city", users=40, seed=7)
+    hidden, who = incrowd.glove(city, k=2, edges=edges), tmp_path / "who.parquet"
+    incrowd.publish(hidden, tmp_path / "release", original=city, record=who, draws=20)
+    release = KnownRelease.open(tmp_path / "release", city, who)
+    assert release.rules == Rules(
+        held=True, most=0, witness=True, whole=True, wide=grid[0], long=grid[1]
+    )
+    assert release.pair.edges == grid
+    # Whoever has everybody's traces finds the other of a pair all the same.
+    inside = insiders_of(adversary(release), every=True)
+    assert inside.name_others().target.all()
 
 
 @pytest.mark.parametrize("merge", ["optimal", "two-stage"])

@@ -172,8 +172,8 @@ class TestByHand:
     def test_sizes_that_are_rounded_are_noted_before(self, city):
         assert Glove(k=3, edges=(500, 15)).advice(city) == ()
         assert Glove(k=3, edges=(250, 1.5)).advice(city) == (
-            "edges of 250 m are rounded up to 300 m (3 cells of the grid)",
-            "edges of 1.5 min are rounded up to 2 min (2 slots of the grid)",
+            "edges is rounded up from 250 m to 300 m (3 cells of the grid)",
+            "edges is rounded up from 1.5 min to 2 min (2 slots of the grid)",
         )
 
     def test_a_grid_that_is_larger_than_the_data_is_told(self, city):
@@ -203,7 +203,7 @@ class TestByHand:
 
     @pytest.mark.parametrize(("edges", "unit"), [((100, 15), "100 m"), ((500, 0.5), "0.5 min")])
     def test_edges_no_coarser_than_the_grid_are_refused(self, city, edges, unit):
-        with pytest.raises(ArgumentError, match=f"edges of {unit} are no coarser than the grid"):
+        with pytest.raises(ArgumentError, match=f"at least two .* not {unit}: one .* rounds no"):
             incrowd.glove(city, 2, edges=edges)
 
     @pytest.mark.parametrize(

@@ -39,7 +39,9 @@ from incrowd.protect._glove.settings import (
     PAIR,
     RESHAPES,
     ROUNDS,
+    SUBTRACTED,
     SUPPRESSED,
+    USUAL,
     VARIANTS,
     in_units,
     in_vain,
@@ -123,7 +125,11 @@ class Glove(Mechanism):
     """
 
     k: int = setting(
-        "How many people share each record, at least.", default=2, metavar="K", least=PAIR
+        "How many people share each record, at least.",
+        default=2,
+        metavar="K",
+        least=PAIR,
+        command_line=USUAL,
     )
     variant: str = setting(
         "strict: crowds stop at k, and fewer than k people may be dropped; "
@@ -257,7 +263,7 @@ class Glove(Mechanism):
     def advice(self, data: "Trajectories") -> tuple[str, ...]:
         """Return how thresholds are rounded to the grid, and what costs or takes much."""
         large = f"k = {self.k:,} is large; expect wide and long samples, and few crowds"
-        notes = [large] if self.k > MANY else []
+        notes = [large] if self.k > MANY else [SUBTRACTED] if self.k == PAIR else []
         price = "suppress_price" if self.suppress_at_most is None else "suppress_at_most"
         if getattr(self, price) is not None and self.max_minutes is None and self.k > PAIR:
             notes.append(

@@ -111,14 +111,13 @@ def fitted(edges: Edges | None, frame: "Frame") -> tuple[Edges | None, tuple[str
         number = math.ceil(value / unit - 1e-9)
         if number < 2:  # noqa: PLR2004
             raise ArgumentError(
-                f"edges of {value:g} {short} are no coarser than the grid, whose {what}s are "
-                f"{unit:g} {short}: nothing would be rounded. Give {2 * unit:g} {short} or more, "
-                f"or leave the {short} out"
+                f"edges must be at least two {what}s of the grid ({2 * unit:g} {short}), not "
+                f"{value:g} {short}: one {what} rounds nothing"
             )
         found.append(number * unit)
         if not math.isclose(number * unit, value):
             taken = f"{number * unit:g} {short} ({number:,} {what}s of the grid)"
-            notes.append(f"edges of {value:g} {short} are rounded up to {taken}")
+            notes.append(f"edges is rounded up from {value:g} {short} to {taken}")
     return (found[0], found[1]), tuple(notes)
 
 
