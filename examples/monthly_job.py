@@ -32,7 +32,7 @@ def main() -> int:
     parser.add_argument("data", nargs="?", help="a file, a folder or a quoted pattern")
     parser.add_argument("release", nargs="?", type=Path, help="the directory to publish")
     parser.add_argument("--private", type=Path, help="where checkpoint and record are kept")
-    parser.add_argument("--k", type=int, default=2, help="people in every crowd, at least")
+    parser.add_argument("--k", type=int, default=3, help="people in every crowd, at least")
     asked = parser.parse_args()
 
     logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(levelname)-7s %(message)s")

@@ -71,7 +71,7 @@ class TestMonthlyJob:
         assert "is there, and holds" in again.stdout
         assert (tmp_path / "release" / "manifest.json").read_bytes() == manifest
 
-        stricter = run("monthly_job", tmp_path, "calls.csv", "release", "--k", "3")
+        stricter = run("monthly_job", tmp_path, "calls.csv", "release", "--k", "5")
         assert stricter.returncode == 1
         assert "DOES NOT HOLD" in stricter.stdout
 

@@ -215,7 +215,7 @@ class TestHelp:
     def test_has_an_example(self, incrowd):
         status, out, _ = incrowd("anonymize", "--help")
         assert status == 0
-        assert "incrowd anonymize cdr.csv --k 2 -o release" in out
+        assert "incrowd anonymize cdr.csv --k 3 -o release" in out
 
 
 class TestWrongUse:

@@ -146,13 +146,15 @@ def witnesses(sample, box, *, whole):
     return inside(sample, box) and sample[4] < box[5] and box[4] < sample[5]
 
 
-def invented(box, samples, *, whole):
-    """Tell whether an edge of a box comes from no sample."""
+def invented(box, samples, rounded=lambda box: box, *, whole):
+    """Tell whether an edge of a box comes from no sample; `rounded` rounds a box outwards."""
     if whole:
-        near = [s for s in samples if witnesses(s, box, whole=True)]
+        near = [rounded(s) for s in samples if witnesses(s, box, whole=True)]
         return any(all(s[side] != box[side] for s in near) for side in range(6))
-    near = [s for s in samples if inside(s, box)]
+    near = [rounded(s) for s in samples if inside(s, box)]
     moments = {moment for s in samples for moment in s[4:]}
+    starts = {rounded((0, 1, 0, 1, moment, moment + 1))[4] for moment in moments}
+    ends = {rounded((0, 1, 0, 1, moment - 1, moment))[5] for moment in moments}
     return any(all(s[side] != box[side] for s in near) for side in range(4)) or not (
-        {box[4], box[5]} <= moments
+        box[4] in starts and box[5] in ends
     )

@@ -7,6 +7,7 @@ from naive.accuracy import *
 from naive.attacks import *
 from naive.data import *
 from naive.dispersion import *
+from naive.edges import *
 from naive.glove import *
 from naive.inference import *
 from naive.k_merge import *

@@ -1,7 +1,7 @@
 """Attacks on a release, from what the words mean, in plain Python.
 
 A record is a list of boxes ``(x0, x1, y0, y1, t0, t1)``; a person is a list of samples, which are
-boxes as well.
+boxes as well. Where sides of boxes were rounded outwards, `rounded` does so with any box.
 """
 
 from collections import Counter
@@ -47,9 +47,14 @@ def held_by(sample, record):
     )
 
 
-def touched_sides(sample, box):
-    """The sides of a box that a sample in it touches, by their column."""
-    return {side for side in range(6) if sample[side] == box[side]}
+def as_it_is(box):
+    """A box of which nothing was rounded."""
+    return box
+
+
+def touched_sides(sample, box, rounded=as_it_is):
+    """The sides of a box that a sample in it touches, or is rounded to, by their column."""
+    return {side for side in range(6) if rounded(sample)[side] == box[side]}
 
 
 def records_left(known, records):
@@ -61,14 +66,14 @@ def records_left(known, records):
     ]
 
 
-def record_found(known, records):
+def record_found(known, records, rounded=as_it_is):
     """The one record, of those left, of which known samples touch most sides; None if several."""
     left = records_left(known, records)
     score = {
         number: sum(
             max(
                 (
-                    len(touched_sides(sample, box))
+                    len(touched_sides(sample, box, rounded))
                     for box in records[number]
                     if place_in(sample, box) and meets(sample, box)
                 ),
@@ -82,25 +87,30 @@ def record_found(known, records):
     return top[0] if len(top) == 1 else None
 
 
-def others_sides(insiders, record, *, whole):
+def others_sides(insiders, record, rounded=as_it_is, *, whole):
     """The sides of each box that come from no sample of the insiders."""
     found = []
     samples = [sample for person in insiders for sample in person]
     for box in record:
         if whole:
             inside = [sample for sample in samples if lies_in_box(sample, box, whole=True)]
-            touched = set().union(*(touched_sides(sample, box) for sample in inside))
+            touched = set().union(*(touched_sides(sample, box, rounded) for sample in inside))
         else:
             # A piece owes its place to samples of any time, and its time to those of any place.
             inside = [sample for sample in samples if place_in(sample, box)]
-            touched = set().union(*(touched_sides(sample, box) for sample in inside)) & {0, 1, 2, 3}
+            touched = set().union(*(touched_sides(sample, box, rounded) for sample in inside))
             moments = {moment for sample in samples for moment in sample[4:]}
-            touched |= {side for side in (4, 5) if box[side] in moments}
+            starts = {rounded((0, 1, 0, 1, moment, moment + 1))[4] for moment in moments}
+            ends = {rounded((0, 1, 0, 1, moment - 1, moment))[5] for moment in moments}
+            touched &= {0, 1, 2, 3}
+            touched |= {side for side, of in ((4, starts), (5, ends)) if box[side] in of}
         found.append(set(range(6)) - touched)
     return found
 
 
-def ranked_members(people, record, wanted, known, unknown, *, whole, witness, alone, most):
+def ranked_members(
+    people, record, wanted, known, unknown, rounded=as_it_is, *, whole, witness, alone, most
+):
     """Who may be a member, and who is named: as many as are not known; of equals all or nobody."""
     keys, sides = {}, sum(map(len, wanted))
     for who, samples in enumerate(people):
@@ -108,7 +118,7 @@ def ranked_members(people, record, wanted, known, unknown, *, whole, witness, al
         if who in known or not any(near):
             continue
         score = sum(
-            len(want & set().union(*(touched_sides(sample, box) for sample in some)))
+            len(want & set().union(*(touched_sides(sample, box, rounded) for sample in some)))
             for box, some, want in zip(record, near, wanted, strict=True)
         )
         missed = sum(not held_by(sample, record) for sample in samples)

@@ -642,8 +642,10 @@ class TestGlove:
         assert sizes["corner_regions"] == (CORNER_REGIONS if crowds else 0)
 
     def test_gives_advice_before_work_begins(self):
-        assert Glove(max_metres=1000, max_minutes=5).advice(self.PEOPLE) == ()
-        assert Glove(suppress_price=0.5).advice(self.PEOPLE) == ()
+        assert Glove(k=3, max_metres=1000, max_minutes=5).advice(self.PEOPLE) == ()
+        assert Glove(k=3, crowds="refined").advice(self.PEOPLE) == ()
+        (pairs,) = Glove(suppress_price=0.5).advice(self.PEOPLE)
+        assert pairs.startswith("k = 2 makes pairs")
         (slow,) = Glove(k=3, suppress_at_most=0.05).advice(self.PEOPLE)
         assert slow.startswith("suppress_at_most without max_minutes takes long")
         large, rounded = Glove(k=2000, max_metres=1050).advice(self.PEOPLE)

@@ -179,6 +179,7 @@ def _option(name: str, each: Offered) -> inspect.Parameter:
     first, *others = each.owners
     also = f" Also an option of {', '.join(others)}." if others else ""
     usual = each.option.usual or (None if each.default is MISSING else each.default)
+    usual = usual if each.option.command_line is None else each.option.command_line
     option = typer.Option(
         each.flag,
         help=f"{each.option.help}{also}",
@@ -227,9 +228,12 @@ def mechanism_of(method: str, settings: dict[str, Any]) -> Mechanism:
     mechanism, values = MECHANISMS[method], dict[str, Any]()
     needed = [each.name for each in fields(mechanism) if each.default is MISSING]  # type: ignore[arg-type]
     for name, each in offered_settings().items():
-        if method in each.owners and settings[name] is not None:
-            option = options_of(mechanism)[each.owners[method]]
-            values[each.owners[method]] = _checked(each.flag, option, settings[name])
+        if method not in each.owners:
+            continue
+        option = options_of(mechanism)[each.owners[method]]
+        given = option.command_line if settings[name] is None else settings[name]
+        if given is not None:
+            values[each.owners[method]] = _checked(each.flag, option, given)
     example = mechanism.example or " and ".join(f"--{name.replace('_', '-')}" for name in needed)
     if not values.keys() >= set(needed):
         raise ArgumentError(f"--method {method} needs {example}")

@@ -122,7 +122,7 @@ def anonymize(
     its name only after its verification: exit status 0 if it is there, 1 if it did not pass and was
     removed. Methods that promise no k say so in the release.
 
-    Example:  `incrowd anonymize cdr.csv --k 2 -o release --record who.parquet`
+    Example:  `incrowd anonymize cdr.csv --k 3 -o release --record who.parquet`
 
     Example:  `incrowd anonymize cdr.csv --method cloak --cloak 60 -o cloaked`
     """

@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 
-K = 2
+K = 3
 ZONE, TITLE = "Africa/Abidjan", "a synthetic city"
 
 

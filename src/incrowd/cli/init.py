@@ -11,6 +11,7 @@ import typer
 
 from incrowd.cli._console import say
 from incrowd.cli._messages import print_json
+from incrowd.cli._methods import in_option_names
 from incrowd.cli._options import AsJson
 from incrowd.cli._project import FILL_IN, PROJECT
 from incrowd.errors import ArgumentError, IncrowdError, UnreadableError
@@ -135,10 +136,13 @@ def init(
     """
     from incrowd._atomic import refuse_taken, replacing
     from incrowd.data._select import find_zone
+    from incrowd.protect._glove.settings import PAIR, SUBTRACTED
 
     refuse_taken(output, overwrite=overwrite)
     if tz is not None:
         find_zone(tz)
+    if k == PAIR:
+        say(f"note: {in_option_names(SUBTRACTED, 'glove')}")
     look = look_at(data, antennas)
     chosen = time_format or _chosen_format(look)
     if tz is None:
@@ -389,6 +393,7 @@ method = "glove"
 k = {k}                      # people who must share each record
 # max_metres = 15000       # leave out what would become wider than this
 # max_minutes = 360        # leave out what would become longer than this
+# edges = "500m,15min"     # round sides of samples outwards, so that none is a true one's
 
 [report]   # incrowd report --help
 purpose = "contract"       # internal, contract or open: sets the thresholds of the report

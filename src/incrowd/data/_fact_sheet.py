@@ -43,6 +43,7 @@ SETTINGS = {
     "suppress": "what is suppressed: larger boxes, or samples that were stretched more",
     "suppress_price": "price of deleting a sample (1: what a kept one loses at most)",
     "suppress_at_most": "share of samples that may be deleted",
+    "edges": "edges of samples are rounded outwards to",
     "price_found": "price of deleting a sample that keeps to this share",
     "version": "version of incrowd",
     "epsilon": "epsilon: how much noise, the smaller the more",

@@ -34,6 +34,7 @@ from incrowd.data._trajectories import Trajectories
 from incrowd.data._visits import Visits
 from incrowd.errors import ArgumentError, InputError, UnreadableError
 from incrowd.evaluate._verify.alignment import align, crowds_in, read_record
+from incrowd.evaluate._verify.promises import GLOVE, EdgeGrid, edge_grid, stated_grid
 from incrowd.evaluate._verify.rows import Published, load
 
 if TYPE_CHECKING:
@@ -66,11 +67,15 @@ class BeforeAfter(Summarised):
         The published trajectory of each person of the original, -1 for who was dropped. None where
         nobody knows who became whom (no private record): then only what is true of everybody
         together can be compared.
+    edges
+        The cells and slots to which edges of published boxes were rounded outwards; 1 where they
+        were not.
     """
 
     before: Trajectories
     after: Trajectories
     became: Ints | None
+    edges: tuple[int, int] = (1, 1)
 
     @classmethod
     def of(cls, pair: object) -> "BeforeAfter":
@@ -125,7 +130,9 @@ def of_release(data: Trajectories, release: "ProtectionResult") -> BeforeAfter:
         raise ArgumentError("the original must have one person a trajectory; this one has crowds")
     _refuse_others(data, release.assignment["user"])
     became = release.assignment["trajectory"].fill_null(-1).to_numpy().astype(np.int64)
-    return BeforeAfter(data, release.trajectories, became)
+    stated = release.settings.get("edges") if release.method == GLOVE else None
+    grid = stated_grid(stated, data.frame.cell, data.frame.slot) or EdgeGrid()
+    return BeforeAfter(data, release.trajectories, became, (grid.wide, grid.long))
 
 
 def refuse_no_result(release: object) -> None:
@@ -186,22 +193,25 @@ def of_files(
         If the original does not lie on the grid of the release.
     """
     path = Path(folder)
-    published = load_rows(path, read_manifest(path))
+    manifest = read_manifest(path)
+    published = load_rows(path, manifest)
     read = as_recorded(record) if original is None else original
     data = read(published.frame) if callable(read) else read
     if not other:
         refuse_other_original(record, data)
     shift = align(published, data).shift
     after = published_as_trajectories(published, frame=data.frame, shift=shift)
+    grid = edge_grid(manifest, data.frame.cell, data.frame.slot) or EdgeGrid()
+    edges = (grid.wide, grid.long)
     if record is None:
-        return BeforeAfter(data, after, None)
+        return BeforeAfter(data, after, None, edges)
     became = crowds_in(published, data, read_record(record))
     if not bool(np.any(became >= 0)):
         raise ArgumentError(
             "the private record names nobody of both the original and the release; it belongs to "
             "another one"
         )
-    return BeforeAfter(data, after, became)
+    return BeforeAfter(data, after, became, edges)
 
 
 def load_rows(folder: Path, manifest: Manifest) -> Published:

@@ -130,6 +130,8 @@ class Option:
         What `parse` takes, for its error message.
     usual
         What is taken unless it is given, where the field itself cannot tell.
+    command_line
+        What the command line takes unless it is given, where that is not what the field has.
     """
 
     help: str
@@ -141,6 +143,7 @@ class Option:
     parse: Callable[[str], Any] | None = None
     takes: str = ""
     usual: str | None = None
+    command_line: Any = None
 
 
 def setting(

@@ -125,7 +125,7 @@ def of_published(
         out = pair.before.people.filter(pl.Series(pair.became < 0)).cast(pl.String)
         named = "user" in gaps.columns
         gaps = gaps.filter(~gaps["user"].cast(pl.String).is_in(out.implode())) if named else None
-    return BeforeAfter(pair.before[known], pair.after, pair.became[known]), gaps
+    return BeforeAfter(pair.before[known], pair.after, pair.became[known], pair.edges), gaps
 
 
 def suppress_small_counts(numbers: "Numbers", least: int = LEAST) -> "Numbers":

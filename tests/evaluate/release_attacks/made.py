@@ -12,7 +12,7 @@ from incrowd.data._manifest import Manifest
 from incrowd.evaluate._release_attacks.adversary import Adversary, KnownRelease, Rules
 from incrowd.evaluate._verify._kernels import latest_ends, mark_uncovered
 from incrowd.evaluate._verify.rows import Published
-from strategies import trajectories
+from strategies import table, trajectories
 
 FRAME = Frame(slot=3600)
 
@@ -57,7 +57,25 @@ def rules(draw):
     """Draw what a method says of boxes."""
     whole = draw(st.booleans())
     most, witness = draw(st.integers(-1, 2)), whole and draw(st.booleans())
-    return Rules(held=True, most=most, witness=witness, whole=whole)
+    wide, long = draw(st.sampled_from([(1, 1), (1, 1), (2, 1), (1, 3), (3, 2)]))
+    return Rules(held=True, most=most, witness=witness, whole=whole, wide=wide, long=long)
+
+
+def rounding(release):
+    """Give what rounds any box as those of a release were."""
+    rules, frame = release.rules, release.published.frame
+    return lambda box: naive.rounded_out(box, rules.wide, rules.long, frame.slot, frame.origin)
+
+
+def rounded(after, rules):
+    """Round the boxes of records outwards, as rules say."""
+    grid = (rules.wide, rules.long, after.frame.slot, after.frame.origin)
+    rows = [
+        (number, *box)
+        for number, boxes in enumerate(lists(after))
+        for box in naive.rounded_record(boxes, *grid)
+    ]
+    return Trajectories.from_boxes(table(rows), after.frame)
 
 
 @st.composite
@@ -77,7 +95,8 @@ def releases(draw, *, least=1, frame=FRAME):
     members = np.bincount([each for each in became if each >= 0], minlength=len(after))
     strangers = draw(st.lists(st.integers(0, 1), min_size=len(after), max_size=len(after)))
     sizes = np.maximum(members + strangers, 1)
-    return known_release(before, after, became, draw(rules()), sizes)
+    said = draw(rules())
+    return known_release(before, rounded(after, said), became, said, sizes)
 
 
 def adversary(release, **how):

@@ -1,6 +1,7 @@
 """Several releases of the same people: who is left, and which records are linked."""
 
 from itertools import pairwise
+from math import lcm
 
 import numpy as np
 import polars as pl
@@ -10,7 +11,14 @@ from hypothesis import strategies as st
 
 import incrowd
 import naive
-from evaluate.release_attacks.made import FRAME, adversary, known_release, lists, releases
+from evaluate.release_attacks.made import (
+    FRAME,
+    adversary,
+    known_release,
+    lists,
+    releases,
+    rounding,
+)
 from incrowd import Frame, Trajectories
 from incrowd.data._frame import laea
 from incrowd.evaluate._release_attacks.adversary import Rules, match_points, on_clock
@@ -53,7 +61,7 @@ class TestAgainstNaive:
                     for j in range(matched.starts[i], matched.starts[i + 1])
                 ]
                 records = records_of(release)
-                found = naive.record_found(known, records)
+                found = naive.record_found(known, records, rounding(release))
                 fits = naive.records_left(known, records) if found is None else [found]
                 still &= {person for person, each in enumerate(crowd.tolist()) if each in fits}
             assert left[i] == len(still)
@@ -77,7 +85,13 @@ class TestAgainstNaive:
             other.rules,
             other.published.sizes,
         )
-        mine, theirs = records_of(one), records_of(other)
+        # Both on the coarser grid that they have in common.
+        wide = lcm(one.rules.wide, other.rules.wide)
+        long = lcm(one.rules.long, other.rules.long)
+        mine, theirs = (
+            [[naive.rounded_out(box, wide, long, FRAME.slot) for box in record] for record in each]
+            for each in (records_of(one), records_of(other))
+        )
         spans = [
             (min(box[4] for record in records for box in record),
              max(box[5] for record in records for box in record))

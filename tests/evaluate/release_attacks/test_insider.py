@@ -9,9 +9,16 @@ from hypothesis import strategies as st
 
 import incrowd
 import naive
-from evaluate.release_attacks.made import FRAME, adversary, known_release, lists, releases
+from evaluate.release_attacks.made import (
+    FRAME,
+    adversary,
+    known_release,
+    lists,
+    releases,
+    rounding,
+)
 from incrowd import Trajectories
-from incrowd.evaluate._release_attacks.adversary import Rules
+from incrowd.evaluate._release_attacks.adversary import KnownRelease, Rules
 from incrowd.evaluate._release_attacks.insider import Insider, insiders_of
 from strategies import random_cases, table
 
@@ -47,13 +54,16 @@ class TestAgainstNaive:
             members = set(np.flatnonzero(release.crowd_of == crowd).tolist())
             assert known <= members - {person}
             assert len(known) == (len(members) - 1 if every else 1)
-            wanted = naive.others_sides([people[who] for who in known], record, whole=rules.whole)
+            rounded = rounding(release)
+            wanted = naive.others_sides(
+                [people[who] for who in known], record, rounded, whole=rules.whole
+            )
             sides = inside.sides[inside.cuts[i] : inside.cuts[i + 1]].tolist()
             assert sides == list(map(bits, wanted))
             unknown = int(release.published.sizes[crowd]) - len(known)
             assert inside.unknown[i] == unknown
             may_be, who = naive.ranked_members(
-                reference, record, wanted, known, unknown, whole=rules.whole,
+                reference, record, wanted, known, unknown, rounded, whole=rules.whole,
                 witness=rules.witness and not some, alone=rules.whole and not some,
                 most=rules.most,
             )  # fmt: skip
@@ -74,12 +84,13 @@ class TestAgainstNaive:
             mine = range(inside.cuts[i], inside.cuts[i + 1])
             for b, box in zip(mine, record, strict=True):
                 expected = list(box)
-                for low in (0, 2, 4):
+                rules = release.rules
+                for low, step in ((0, rules.wide), (2, rules.wide), (4, rules.long)):
                     first, last = (inside.sides[b] >> (low + up) & 1 for up in (0, 1))
                     if first and not last:
-                        expected[low + 1] = box[low] + 1
+                        expected[low + 1] = box[low] + step
                     if last and not first:
-                        expected[low] = box[low + 1] - 1
+                        expected[low] = box[low + 1] - step
                 assert narrow[b].tolist() == expected
             for sample in people[inside.people[i]]:
                 hold = [b for b, box in zip(mine, record, strict=True)
@@ -176,6 +187,23 @@ class TestAnotherDataset:
         named = Trajectories.from_boxes(table([("0", *cell(4, 7, 1))]), FRAME)
         found = insiders_of(adversary(release, named=named), every=True).name_others()
         assert found.target.tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("edges", "grid"), [(None, (1, 1)), ((500, 15), (5, 15)), ((None, 15), (1, 15))]
+)
+def test_edges_that_are_rounded_are_known_from_the_manifest(tmp_path, edges, grid):
+    city = incrowd.synthesize("city", users=40, seed=7)
+    hidden, who = incrowd.glove(city, k=2, edges=edges), tmp_path / "who.parquet"
+    incrowd.publish(hidden, tmp_path / "release", original=city, record=who, draws=20)
+    release = KnownRelease.open(tmp_path / "release", city, who)
+    assert release.rules == Rules(
+        held=True, most=0, witness=True, whole=True, wide=grid[0], long=grid[1]
+    )
+    assert release.pair.edges == grid
+    # Whoever has everybody's traces finds the other of a pair all the same.
+    inside = insiders_of(adversary(release), every=True)
+    assert inside.name_others().target.all()
 
 
 @pytest.mark.parametrize("merge", ["optimal", "two-stage"])

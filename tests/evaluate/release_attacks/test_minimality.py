@@ -104,6 +104,25 @@ class TestByHand:
         found = Minimality().run(adversary(release), lambda _: None)
         assert found["named"].share == 1
 
+    @pytest.mark.parametrize(
+        ("settings", "grid"),
+        [
+            ({"k": 3, "edges": (500, 15)}, (5, 15)),
+            ({"k": 2, "edges": (None, 30), "suppress_at_most": 0.1}, (1, 30)),
+            ({"k": 2, "edges": (500, 15), "reshape": "split"}, (5, 15)),
+            ({"k": 2, "edges": (300, None), "reshape": "union"}, (3, 1)),
+        ],
+    )
+    def test_rounded_boxes_are_rounded_again(self, settings, grid):
+        release = self.published(**settings)
+        rules = release.rules._replace(wide=grid[0], long=grid[1], most=-1)
+        release.__dict__["rules"] = rules
+        found = Minimality().run(adversary(release), lambda _: None)
+        assert found["named"].share > 0.9
+        del release.manifest.settings["edges"]
+        found = Minimality().run(adversary(release), lambda _: None)
+        assert found["named"].share < 0.1
+
     def test_a_crowd_of_three_that_was_merged_in_two_stages_is_not_tried(self):
         release = self.published(k=3, reshape="split")
         assert "the order in which" in Minimality().unfit(adversary(release))

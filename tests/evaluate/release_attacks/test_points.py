@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from evaluate.release_attacks.made import FRAME, adversary, known_release, lists, releases
+from evaluate.release_attacks.made import (
+    FRAME,
+    adversary,
+    known_release,
+    lists,
+    releases,
+    rounding,
+)
 from incrowd import Trajectories
 from incrowd.evaluate._release_attacks.adversary import Rules, match_points
 from incrowd.evaluate._release_attacks.points import Absence, Edges, Presence, rank_records
@@ -51,7 +58,7 @@ class TestAgainstNaive:
             assert len(known) == min(points or len(samples), len(samples))
             left = naive.records_left(known, records)
             assert matched.of(person).tolist() == left
-            found = naive.record_found(known, records)
+            found = naive.record_found(known, records, rounding(release))
             assert ranked.record[person] == (-1 if found is None else found)
             assert ranked.alone[person] == (left == [release.crowd_of[person]])
 

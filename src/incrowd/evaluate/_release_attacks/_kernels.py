@@ -3,7 +3,9 @@
 Published boxes are rows of a matrix (columns x0, x1, y0, y1, t0, t1, and two more), those of a
 record side by side in the order of their start, as `_verify.rows` has them; original samples are
 six columns, cut into people by `offsets`, on the same clock. A *target* is a person who is
-attacked: `cuts` then tells where the boxes of the record of her crowd begin.
+attacked: `cuts` then tells where the boxes of the record of her crowd begin. `wide` and `long` are
+the cells and slots to which sides were rounded outwards, as in `_verify._kernels`: a sample touches
+a side if its own is rounded to it.
 """
 
 from typing import NamedTuple
@@ -159,17 +161,17 @@ def _ones(bits: int) -> int:
 
 
 @kernel_private
-def _touched(data: Columns, i: int, boxes: Sides, b: int) -> int:
+def _touched(data: Columns, i: int, boxes: Sides, b: int, wide: int, long: int) -> int:
     """Give the sides of a box that a sample whose place lies in it touches, as bits."""
-    sides = place_edges(data, i, boxes, b)
-    sides |= START if data[T0][i] == boxes[b, T0] else 0
-    return sides | (END if data[T1][i] == boxes[b, T1] else 0)
+    sides = place_edges(data, i, boxes, b, wide)
+    sides |= START if 0 <= data[T0][i] - boxes[b, T0] < long else 0
+    return sides | (END if 0 <= boxes[b, T1] - data[T1][i] < long else 0)
 
 
 @kernel
 def count_touched(
     first: int, last: int, pairs: Ints, boxes: Sides, reach: Sides, cuts: Ints,
-    known: Columns, trials: Ints, touched: Ints,
+    known: Columns, trials: Ints, wide: int, long: int, touched: Ints,
 ) -> None:  # fmt: skip
     """Count, for pairs of trial and record, the sides that known samples touch.
 
@@ -183,7 +185,7 @@ def count_touched(
                 b -= 1
             while b >= cuts[c] and reach[b] > known[T0][j]:
                 if boxes[b, T1] > known[T0][j] and inside(known, j, boxes, b):
-                    most = max(most, _ones(_touched(known, j, boxes, b)))
+                    most = max(most, _ones(_touched(known, j, boxes, b, wide, long)))
                 b -= 1
             touched[pair] += most
 
@@ -254,12 +256,16 @@ class Judging(NamedTuple):
         Of a crowd of which one person only is not known, that one touches all wanted sides.
     most
         How many samples of a member may lie in no box; any number, if it is below 0.
+    wide, long
+        The cells and slots to which sides were rounded outwards; 1 where they were not.
     """
 
     whole: bool
     witness: bool
     alone: bool
     most: int
+    wide: int
+    long: int
 
 
 class Scratch(NamedTuple):
@@ -297,7 +303,7 @@ def _look_in_box(
                     if mask[who] == 0:
                         near[number] = who
                         number += 1
-                    mask[who] |= LOOKED | _touched(data, i, boxes, b)
+                    mask[who] |= LOOKED | _touched(data, i, boxes, b, judging.wide, judging.long)
     return number
 
 

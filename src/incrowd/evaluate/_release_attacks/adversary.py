@@ -34,7 +34,7 @@ from incrowd.evaluate._release_attacks._kernels import SampleIndex, index_sample
 from incrowd.evaluate._verify._kernels import blocks_of
 from incrowd.evaluate._verify.alignment import AlignedRelease, align, match_record, read_record
 from incrowd.evaluate._verify.guarantees import guarantee_of
-from incrowd.evaluate._verify.promises import may_suppress
+from incrowd.evaluate._verify.promises import EdgeGrid, edge_grid, may_suppress
 from incrowd.evaluate._verify.rows import Published
 from incrowd.evaluate._verify.truthfulness import stated_loss
 
@@ -69,12 +69,16 @@ class Rules(NamedTuple):
         Everybody of a crowd has a sample in each of its boxes.
     whole
         Boxes were not cut in time.
+    wide, long
+        The cells and slots to which sides were rounded outwards; 1 where they were not.
     """
 
     held: bool
     most: int
     witness: bool
     whole: bool
+    wide: int = 1
+    long: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +150,8 @@ class KnownRelease:
     def pair(self) -> BeforeAfter:
         """The data before and after."""
         after = published_as_trajectories(self.published)
-        return BeforeAfter(self.original, after, self.crowd_of)
+        edges = (self.rules.wide, self.rules.long)
+        return BeforeAfter(self.original, after, self.crowd_of, edges)
 
     @cached_property
     def people(self) -> Ints:
@@ -175,11 +180,15 @@ class KnownRelease:
         stated = stated_loss(self.manifest, "samples_suppressed")
         most = -1 if stated is None else stated
         whole = not guarantee.cut_in_time(self.manifest)
+        frame = self.published.frame
+        grid = edge_grid(self.manifest, frame.cell, frame.slot) or EdgeGrid()
         return Rules(
             held="coverage" not in means_nothing,
             most=most if may_suppress(self.manifest, stated) else 0,
             witness=whole and "witness" not in means_nothing,
             whole=whole,
+            wide=grid.wide,
+            long=grid.long,
         )
 
     @cached_property

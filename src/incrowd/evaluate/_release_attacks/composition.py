@@ -7,6 +7,9 @@ anything: by boxes that meet in space and time, where periods overlap; by places
 where they do not.
 """
 
+from collections.abc import Sequence
+from math import lcm
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,6 +32,7 @@ from incrowd.evaluate._release_attacks.later import most_similar, profiles_of
 from incrowd.evaluate._release_attacks.points import rank_records
 from incrowd.evaluate._verify._kernels import latest_ends
 from incrowd.evaluate._verify.alignment import same_plane
+from incrowd.protect._normalise import coarser_space, coarser_time
 
 __all__ = [
     "Composition",
@@ -81,11 +85,12 @@ def link_records(
     )
     # The boxes of the one lie on its own clock, so many slots before that of the other.
     shift = -shift // mine.frame.slot
-    first = max(int(mine.boxes[:, 4].min()) + shift, int(theirs.boxes[:, 4].min()))
-    last = min(int(mine.boxes[:, 5].max()) + shift, int(theirs.boxes[:, 5].max()))
+    own, its = (_rounded(release, (one, other) if alike else ()) for release in (one, other))
+    first = max(int(own[:, 4].min()) + shift, int(its[:, 4].min()))
+    last = min(int(own[:, 5].max()) + shift, int(its[:, 5].max()))
     if alike and first < last:
-        boxes, cuts = _within(mine.boxes, mine.cuts, first - shift, last - shift)
-        others, bounds = _within(theirs.boxes, theirs.cuts, first, last)
+        boxes, cuts = _within(own, mine.cuts, first - shift, last - shift)
+        others, bounds = _within(its, theirs.cuts, first, last)
         reach = latest_ends(others, bounds)
         best = np.zeros((len(some), 2), np.int64)
 
@@ -97,6 +102,23 @@ def link_records(
     train, test = (_profiles(release, one, tz) for release in (other, one))
     found = most_similar(train, test, threads, tell)
     return found[some]
+
+
+def _rounded(release: KnownRelease, releases: Sequence[KnownRelease]) -> NDArray[np.int32]:
+    """Return the boxes of a release on the coarser grid that edges of several have in common.
+
+    Sides that were the same before they were rounded, each to a grid of its own, are so on it.
+    """
+    wide, long = lcm(*(r.rules.wide for r in releases)), lcm(*(r.rules.long for r in releases))
+    boxes, frame = release.published.boxes.copy(), release.published.frame
+    x0, x1, y0, y1, t0, t1 = (np.ascontiguousarray(boxes[:, side]) for side in range(6))
+    if wide > release.rules.wide:
+        x0, x1 = coarser_space(x0, x1, frame, wide * frame.cell)
+        y0, y1 = coarser_space(y0, y1, frame, wide * frame.cell)
+    if long > release.rules.long:
+        t0, t1 = coarser_time(t0, t1, frame, long * frame.slot / 60)
+    boxes[:, :6] = np.column_stack([x0, x1, y0, y1, t0, t1])
+    return boxes
 
 
 def _within(

@@ -10,7 +10,9 @@ more precisely than the box tells, and find them in a dataset that has names::
     │ B           │
     └─────────────┘
 
-Where boxes were cut in time, sides in space may come from samples before or after the box.
+Where boxes were cut in time, sides in space may come from samples before or after the box. Where
+sides were rounded outwards (--edges), a sample inside touches those to which its own are rounded:
+so fewer are surely another's, and each tells a coarser cell only.
 """
 
 from collections.abc import Sequence
@@ -155,7 +157,7 @@ class Insiders:
         data, index = mine.reference_of(some)
         rules = release.rules
         judging = Judging(rules.whole, rules.witness and not some, rules.whole and not some,
-                          rules.most)  # fmt: skip
+                          rules.most, rules.wide, rules.long)  # fmt: skip
 
         def work(first: int, last: int) -> None:
             rank_people(
@@ -171,13 +173,13 @@ class Insiders:
         """Return the boxes as narrow as the insiders know where somebody else was.
 
         Along an axis of which one side is not theirs, somebody else was in the outermost cell (or
-        slot) on that side.
+        slot) on that side; of sides that were rounded, in the outermost of the coarser grid.
         """
-        boxes = self.boxes[:, :6].copy()
-        for low, start, end in AXES:
+        boxes, rules = self.boxes[:, :6].copy(), self.adversary.release.rules
+        for (low, start, end), step in zip(AXES, (rules.wide, rules.wide, rules.long), strict=True):
             first, last = (self.sides & bit > 0 for bit in (start, end))
-            boxes[:, low + 1] = np.where(first & ~last, boxes[:, low] + 1, boxes[:, low + 1])
-            boxes[:, low] = np.where(last & ~first, boxes[:, low + 1] - 1, boxes[:, low])
+            boxes[:, low + 1] = np.where(first & ~last, boxes[:, low] + step, boxes[:, low + 1])
+            boxes[:, low] = np.where(last & ~first, boxes[:, low + 1] - step, boxes[:, low])
         return boxes
 
     def guess_samples(self, boxes: NDArray[np.int32]) -> tuple[int, int]:
@@ -253,7 +255,8 @@ def _insiders_of(adversary: Adversary, *, every: bool) -> Insiders:
     def work(first: int, last: int) -> None:
         witnesses_and_edges(
             first, last, insiders, begins, data.columns, data.offsets, 0, longest, blocks, spans,
-            boxes, cuts, int(release.rules.whole), unused[0], unused[1], sides,
+            boxes, cuts, int(release.rules.whole), release.rules.wide, release.rules.long,
+            unused[0], unused[1], sides,
         )  # fmt: skip
 
     in_parts(len(who), work, adversary.threads)

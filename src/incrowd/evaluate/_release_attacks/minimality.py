@@ -144,6 +144,7 @@ def _optimal(
     """Give the best boxes of each group."""
     from incrowd.measure import Stretch
     from incrowd.measure._stretch.index import scale_for
+    from incrowd.protect._glove.edges import rounded
     from incrowd.protect._glove.k_merge import best_boxes
     from incrowd.protect._glove.release import Crowds
 
@@ -164,9 +165,21 @@ def _optimal(
         threads=threads,
         tell=lambda _done, _total: None,
     ).boxed
-    boxes = np.column_stack(boxed.columns)
-    for first, last in pairwise(np.concatenate([[0], np.cumsum(boxed.lengths)]).tolist()):
+    offsets = np.concatenate([[0], np.cumsum(boxed.lengths)])
+    made, edges = Trajectories(boxed.columns, offsets, data.frame), _edges(settings)
+    if edges is not None:
+        made = rounded(made, edges)
+    boxes = np.column_stack(made.columns)
+    for first, last in pairwise(made.offsets.tolist()):
         yield [boxes[first:last]]
+
+
+def _edges(settings: Any) -> Any:
+    """Return the coarser grid to which the manifest says that edges were rounded, if they were."""
+    from incrowd.protect._glove.edges import edges_of_text
+
+    stated = settings.get("edges")
+    return None if stated is None else edges_of_text(stated)
 
 
 def _two_stage(
@@ -179,6 +192,7 @@ def _two_stage(
     """Give the boxes of each pair, in both orders: of equally long ones the first counts."""
     import incrowd
     from incrowd.measure import Stretch
+    from incrowd.protect._glove.edges import rounded
 
     frame = data.frame
     space, time = settings.get("max_space"), settings.get("max_time")
@@ -188,6 +202,7 @@ def _two_stage(
         "max_metres": None if space is None else space * frame.cell,
         "max_minutes": None if time is None else time * frame.slot / 60,
     }
+    edges = _edges(settings)
     for one, other in groups:
         found = []
         for pair in ([one, other], [other, one]):
@@ -195,5 +210,6 @@ def _two_stage(
                 data[pair], 2, merge="two-stage", stretch=Stretch(**settings["stretch"]),
                 threads=1, **how,
             )  # fmt: skip
-            found.append(np.column_stack(made.trajectories.columns))
+            boxes = made.trajectories
+            found.append(np.column_stack((rounded(boxes, edges) if edges else boxes).columns))
         yield found

@@ -71,7 +71,7 @@ def rank_records(release: KnownRelease, crowd: Ints, matched: Matched, threads: 
     def work(first: int, last: int) -> None:
         count_touched(
             first, last, pairs, published.boxes, release.reach, published.cuts, matched.known,
-            matched.starts, touched,
+            matched.starts, release.rules.wide, release.rules.long, touched,
         )  # fmt: skip
 
     in_parts(len(pairs), work, threads)
@@ -95,7 +95,7 @@ class Edges(ReleaseAttack):
     label = "Known samples and sides of boxes"
     knows = (
         f"Some true samples of a person, drawn at random ({USUAL}, unless said otherwise), and "
-        "that each side of a box is that of a true sample."
+        "that each side of a box is that of a true sample, or that rounded outwards."
     )
     gains = "whose crowd is found"
     helps = "edges that are nobody's (--edges), larger crowds, and boxes that are larger"

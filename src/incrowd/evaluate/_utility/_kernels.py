@@ -195,15 +195,15 @@ def _finest_cover(
 
 
 @kernel_private
-def _edges(samples: Columns, i: int, boxes: Columns, b: int) -> int:
+def _edges(samples: Columns, i: int, boxes: Columns, b: int, wide: int) -> int:
     """Tell which edges in space of a box a sample touches from inside; -1 if it lies outside."""
     x0, x1, y0, y1 = samples[0][i], samples[1][i], samples[2][i], samples[3][i]
     if x0 < boxes[0][b] or x1 > boxes[1][b] or y0 < boxes[2][b] or y1 > boxes[3][b]:
         return -1
-    edges = WEST if x0 == boxes[0][b] else 0
-    edges |= EAST if x1 == boxes[1][b] else 0
-    edges |= SOUTH if y0 == boxes[2][b] else 0
-    return edges | (NORTH if y1 == boxes[3][b] else 0)
+    edges = WEST if x0 < boxes[0][b] + wide else 0
+    edges |= EAST if x1 > boxes[1][b] - wide else 0
+    edges |= SOUTH if y0 < boxes[2][b] + wide else 0
+    return edges | (NORTH if y1 > boxes[3][b] - wide else 0)
 
 
 @kernel_private
@@ -235,14 +235,15 @@ def _distinct(samples: Columns, mine: Ints, offsets: Ints) -> Ints:
 @kernel
 def check_edges(
     first: int, last: int, members: Ints, groups: Ints, samples: Columns, offsets: Ints,
-    longest: int, boxes: Columns, bounds: Ints, created: Marks, unseen: Marks,
+    longest: int, boxes: Columns, bounds: Ints, wide: int, long: int, created: Marks, unseen: Marks,
 ) -> None:  # fmt: skip
     """Look at the boxes of trajectories `first` to `last` beside the samples of their members.
 
     `members` has the people of each trajectory, cut by `groups`. A box is `unseen` if no sample of
     theirs meets it in time with its place inside. It is `created` if it has an edge in space that
     no sample of theirs whose place lies in the box touches, whenever that was, or an edge in time
-    at which none of their samples starts or ends.
+    at which none of their samples starts or ends. Edges may be `wide` cells and `long` slots less
+    one farther out than that, to which they were rounded; 1 where they were not.
     """
     t0, t1 = samples[4], samples[5]
     for c in range(first, last):
@@ -253,11 +254,12 @@ def check_edges(
             seen, found, starts, ends = False, 0, False, False
             for person in mine:
                 low, up = offsets[person], offsets[person + 1]
-                starts = starts or _is_edge(samples, low, up, start, longest)
-                ends = ends or _is_edge(samples, low, up, end, longest)
+                last, before = start + long - 1, end - long + 1
+                starts = starts or _is_edge(samples, low, up, start, last, longest)
+                ends = ends or _is_edge(samples, low, up, before, end, longest)
                 i = sample_from(t0, low, up, start - longest + 1)
                 while i < up and t0[i] < end and not (seen and found == ALL):
-                    edges = _edges(samples, i, boxes, b) if t1[i] > start else -1
+                    edges = _edges(samples, i, boxes, b, wide) if t1[i] > start else -1
                     if edges >= 0:
                         seen = True
                         found |= edges
@@ -267,7 +269,7 @@ def check_edges(
                 if not known:
                     places, known = _distinct(samples, mine, offsets), True
                 for place in places:
-                    found |= max(0, _edges(samples, int(place), boxes, b))
+                    found |= max(0, _edges(samples, int(place), boxes, b, wide))
                     if found == ALL:
                         break
             unseen[b] = not seen

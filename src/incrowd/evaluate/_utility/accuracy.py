@@ -10,7 +10,8 @@ How things are counted:
 - *deleted*: a sample that no box of its person holds; those of people who were dropped are among
   them. Where the original has samples of more than one slot, one box must hold all of it.
 - *created*: a row with an edge, in space or time, that is no edge of a true sample of its people,
-  as in the verification's check "no invention". GLOVE creates none. A mechanism that moves
+  as in the verification's check "no invention"; where edges were rounded outwards, that is rounded
+  to it. GLOVE creates none. A mechanism that moves
   samples (W4M, noise) creates those that it moved as well: nothing in the release tells a sample
   that was moved from one that was fabricated.
 - *unseen*: an unwitnessed row, in whose place none of its people was seen at its time. Cutting in
@@ -428,7 +429,7 @@ def rows_in(pair: BeforeAfter, became: Ints, threads: int) -> dict[str, Any]:
     def work(part: tuple[int, int]) -> None:
         check_edges(
             *part, members, groups, before.columns, before.offsets, longest,
-            after.columns, after.offsets, created, unseen,
+            after.columns, after.offsets, *pair.edges, created, unseen,
         )  # fmt: skip
 
     for _ in on_threads(threads, work, blocks_of(after.offsets)):

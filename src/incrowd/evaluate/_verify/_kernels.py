@@ -5,6 +5,10 @@ side in the order of their start; `cuts` tells where each trajectory's rows begi
 are six columns, cut into people by `offsets`. `shift` takes an original time slot to a published
 one. `reach` is the latest end among the boxes of a trajectory up to each box, so that a search
 backwards in time knows when to stop.
+
+`wide` and `long` are the cells and slots of the coarser grid to which sides of boxes were rounded
+outwards, 1 where they were not. A sample inside touches a side if its own lies less than that from
+it: then it is rounded to it.
 """
 
 import numpy as np
@@ -126,22 +130,22 @@ def mark_uncovered(
 
 
 @kernel_private
-def place_edges(data: Columns, i: int, boxes: Sides, b: int) -> int:
+def place_edges(data: Columns, i: int, boxes: Sides, b: int, wide: int) -> int:
     """Tell which edges in space of a box a sample touches from inside."""
     if not inside(data, i, boxes, b):
         return 0
-    edges = WEST if data[X0][i] == boxes[b, X0] else 0
-    edges |= EAST if data[X1][i] == boxes[b, X1] else 0
-    edges |= SOUTH if data[Y0][i] == boxes[b, Y0] else 0
-    return edges | (NORTH if data[Y1][i] == boxes[b, Y1] else 0)
+    edges = WEST if data[X0][i] < boxes[b, X0] + wide else 0
+    edges |= EAST if data[X1][i] > boxes[b, X1] - wide else 0
+    edges |= SOUTH if data[Y0][i] < boxes[b, Y0] + wide else 0
+    return edges | (NORTH if data[Y1][i] > boxes[b, Y1] - wide else 0)
 
 
 @kernel_private
-def _is_edge(data: Columns, low: int, up: int, moment: int, longest: int) -> bool:
-    """Tell whether a sample of rows `low` to `up` starts or ends at a moment."""
-    i = sample_from(data[T0], low, up, moment - longest)
-    while i < up and data[T0][i] <= moment:
-        if data[T0][i] == moment or data[T1][i] == moment:
+def _is_edge(data: Columns, low: int, up: int, first: int, last: int, longest: int) -> bool:
+    """Tell whether a sample of rows `low` to `up` starts or ends from one moment to another."""
+    i = sample_from(data[T0], low, up, first - longest)
+    while i < up and data[T0][i] <= last:
+        if data[T0][i] >= first or first <= data[T1][i] <= last:
             return True
         i += 1
     return False
@@ -149,7 +153,8 @@ def _is_edge(data: Columns, low: int, up: int, moment: int, longest: int) -> boo
 
 @kernel_private
 def _look_near(
-    data: Columns, i: int, up: int, shift: int, boxes: Sides, b: int, whole: int, found: int
+    data: Columns, i: int, up: int, shift: int, boxes: Sides, b: int, whole: int, wide: int,
+    long: int, found: int,
 ) -> tuple[bool, int]:  # fmt: skip
     """Look at a member's samples from row `i` on that meet a box in time.
 
@@ -162,10 +167,10 @@ def _look_near(
         meets = within if whole else data[T1][i] > start
         if meets and inside(data, i, boxes, b):
             seen = True
-            found |= place_edges(data, i, boxes, b)
+            found |= place_edges(data, i, boxes, b, wide)
             if whole:
-                found |= START if data[T0][i] == start else 0
-                found |= END if data[T1][i] == end else 0
+                found |= START if data[T0][i] < start + long else 0
+                found |= END if data[T1][i] > end - long else 0
         i += 1
     return seen, found
 
@@ -207,32 +212,32 @@ def _meets(sides: Sides, block: int, boxes: Sides, b: int) -> bool:
 
 
 @kernel_private
-def _may_touch(sides: Sides, block: int, boxes: Sides, b: int, found: int) -> bool:
+def _may_touch(sides: Sides, block: int, boxes: Sides, b: int, wide: int, found: int) -> bool:
     """Tell whether a block reaches as far as an edge in space that is still to be found."""
-    west = not found & WEST and sides[block, X0] <= boxes[b, X0]
-    east = not found & EAST and sides[block, X1] >= boxes[b, X1]
-    south = not found & SOUTH and sides[block, Y0] <= boxes[b, Y0]
-    north = not found & NORTH and sides[block, Y1] >= boxes[b, Y1]
+    west = not found & WEST and sides[block, X0] < boxes[b, X0] + wide
+    east = not found & EAST and sides[block, X1] > boxes[b, X1] - wide
+    south = not found & SOUTH and sides[block, Y0] < boxes[b, Y0] + wide
+    north = not found & NORTH and sides[block, Y1] > boxes[b, Y1] - wide
     return bool(west or east or south or north)
 
 
 @kernel_private
 def _edges_in_block(
-    data: Columns, begin: int, up: int, sides: Sides, block: int, boxes: Sides, b: int
+    data: Columns, begin: int, up: int, sides: Sides, block: int, boxes: Sides, b: int, wide: int
 ) -> tuple[bool, int]:  # fmt: skip
     """Tell whether samples of a block have their place in a box, and which edges they touch."""
     found, there = 0, False
     if _meets(sides, block, boxes, b):
         for i in range(begin, min(begin + BLOCK, up)):
             there |= inside(data, i, boxes, b)
-            found |= place_edges(data, i, boxes, b)
+            found |= place_edges(data, i, boxes, b, wide)
     return there, found
 
 
 @kernel_private
 def _look_far(
     data: Columns, near: Ints, low: Ints, up: Ints, blocks: Ints, sides: Sides,
-    boxes: Sides, b: int, found: int,
+    boxes: Sides, b: int, wide: int, found: int,
 ) -> int:  # fmt: skip
     """Look for edges in space among all samples of all members, those near in time first."""
     step, left = 0, True
@@ -246,9 +251,9 @@ def _look_far(
                 if not 0 <= block < number:
                     continue
                 left, begin = True, low[m] + block * BLOCK
-                if _may_touch(sides, blocks[m] + block, boxes, b, found):
+                if _may_touch(sides, blocks[m] + block, boxes, b, wide, found):
                     found |= _edges_in_block(
-                        data, begin, up[m], sides, blocks[m] + block, boxes, b
+                        data, begin, up[m], sides, blocks[m] + block, boxes, b, wide
                     )[1]
         step += 1
     return found
@@ -266,7 +271,7 @@ def _was_ever_there(
             block = home + step if turn else home - step
             if 0 <= block < number:
                 begin = low + block * BLOCK
-                if _edges_in_block(data, begin, up, sides, first + block, boxes, b)[0]:
+                if _edges_in_block(data, begin, up, sides, first + block, boxes, b, 1)[0]:
                     return True
     return False
 
@@ -274,8 +279,8 @@ def _was_ever_there(
 @kernel
 def witnesses_and_edges(
     first: int, last: int, members: Ints, groups: Ints, data: Columns, offsets: Ints, shift: int,
-    longest: int, blocks: Ints, sides: Sides, boxes: Sides, cuts: Ints, whole: int,
-    lacking: Sides, absent: Sides, edges: NDArray[np.uint8],
+    longest: int, blocks: Ints, sides: Sides, boxes: Sides, cuts: Ints, whole: int, wide: int,
+    long: int, lacking: Sides, absent: Sides, edges: NDArray[np.uint8],
 ) -> None:  # fmt: skip
     """Look at the boxes of trajectories `first` to `last` beside the samples of their members.
 
@@ -283,9 +288,9 @@ def witnesses_and_edges(
     in the box and whose time meets it (or, if `whole`, lies in it). `absent` gets how many of these
     have no sample whose place lies in the box, whenever that was. `edges` gets a bit for each
     edge that comes from a member's sample: in space, one whose place lies in the box and touches
-    the edge from inside; in time, one that starts or ends then. If `whole`, the sample must lie in
-    the box in time as well, and start where the box starts or end where it ends. `blocks` and
-    `sides` are those of `blocks_of`.
+    the edge from inside; in time, one that starts or ends then (or so that this is rounded to
+    it). If `whole`, the sample must lie in the box in time as well, and start where the box starts
+    or end where it ends. `blocks` and `sides` are those of `blocks_of`.
     """
     for c in range(first, last):
         mine = members[groups[c] : groups[c + 1]]
@@ -296,19 +301,23 @@ def witnesses_and_edges(
             found = 0
             for m in range(len(mine)):
                 near[m] = sample_from(data[T0], low[m], up[m], start - longest + 1)
-                seen, found = _look_near(data, near[m], up[m], shift, boxes, b, whole, found)
+                seen, found = _look_near(
+                    data, near[m], up[m], shift, boxes, b, whole, wide, long, found
+                )
                 if not seen:
                     lacking[b] += 1
                     absent[b] += not _was_ever_there(
                         data, near[m], low[m], up[m], first_blocks[m], sides, boxes, b
                     )
                 if not whole and not found & START:
-                    found |= START if _is_edge(data, low[m], up[m], start, longest) else 0
+                    last = start + long - 1
+                    found |= START if _is_edge(data, low[m], up[m], start, last, longest) else 0
                 if not whole and not found & END:
-                    found |= END if _is_edge(data, low[m], up[m], end, longest) else 0
+                    before = end - long + 1
+                    found |= END if _is_edge(data, low[m], up[m], before, end, longest) else 0
             if not whole:
                 # Pieces cut in time may owe their place to samples before or after them.
-                found = _look_far(data, near, low, up, first_blocks, sides, boxes, b, found)
+                found = _look_far(data, near, low, up, first_blocks, sides, boxes, b, wide, found)
             edges[b] = found
 
 

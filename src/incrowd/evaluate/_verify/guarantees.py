@@ -25,6 +25,7 @@ from incrowd.errors import ArgumentError
 from incrowd.evaluate._verify.promises import (
     PROMISES,
     check_promise,
+    glove_settings,
     limits_without_k,
     not_applicable_without_k,
 )
@@ -32,6 +33,7 @@ from incrowd.evaluate._verify.result import (
     LIMITS,
     NAMES,
     PROMISED,
+    ROUNDED,
     SPLIT,
     WHOLE,
     Check,
@@ -242,13 +244,21 @@ def _is_cut(manifest: Manifest) -> bool:
     return settings.get("reshape") not in UNCUT
 
 
+def _limits_of_crowds(manifest: Manifest) -> list[str]:
+    """Return what a release of crowds cannot promise; of edges, to what they were rounded."""
+    stated = glove_settings(manifest).get("edges")
+    edges, *others = LIMITS
+    first = edges if stated is None else ROUNDED.format(edges=stated)
+    return [first, *others, *([SPLIT] if _is_cut(manifest) else [])]
+
+
 GUARANTEES: dict[str, Guarantee] = {
     "k-anonymity": Guarantee(
         read_k=_read_k,
         decide=_decide_k,
         decisive="k-anonymity",
         claim=_identical,
-        limits=lambda manifest: [*LIMITS, *([SPLIT] if _is_cut(manifest) else [])],
+        limits=_limits_of_crowds,
         cut_in_time=_is_cut,
     ),
     "none": Guarantee(

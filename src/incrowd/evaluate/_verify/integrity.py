@@ -14,8 +14,13 @@ import pyarrow.parquet as pq
 
 from incrowd.data._manifest import FILES, MANIFEST, TABLES, Manifest, seal
 from incrowd.errors import ArgumentError
-from incrowd.evaluate._verify._kernels import T0, T1, X0, Y0
-from incrowd.evaluate._verify.promises import glove_settings
+from incrowd.evaluate._verify._kernels import T0, X0, Y0, latest_ends
+from incrowd.evaluate._verify.promises import (
+    EdgeGrid,
+    edge_grid,
+    glove_settings,
+    off_edge_grid,
+)
 from incrowd.evaluate._verify.result import Check, failed, passed, several
 from incrowd.evaluate._verify.rows import PROBLEMS, Published
 
@@ -114,22 +119,39 @@ def _misshapen(published: Published, manifest: Manifest) -> dict[str, tuple[int,
     reshape, boxes = settings.get("reshape"), published.boxes.astype(np.int64)
     rows = np.repeat(published.sizes, np.diff(published.cuts))
     found: dict[str, tuple[int, str]] = {}
+    grid = edge_grid(manifest, published.frame.cell, published.frame.slot)
+    if grid is None:
+        stated = settings.get("edges")
+        text = f"lie on a grid for edges that is stated as {stated!r}, which it cannot be"
+        found["edges"], grid = (published.rows, text), EdgeGrid()
+    elif grid.words:
+        text = f"have an edge that is not rounded to {grid.words}, as all are said to be"
+        found["edges"] = int(rows[off_edge_grid(published, grid)].sum()), text
     optimal = settings.get("merge") == "optimal"
     if optimal or reshape in ("split", "union"):
+        # Two boxes that did not overlap do so by one coarse slot at most when they are rounded.
+        over = grid.long if grid.long > 1 else 0
+        latest = latest_ends(published.boxes, published.cuts).astype(np.int64)
         meets = np.zeros(len(boxes), np.bool_)
-        meets[1:] = boxes[1:, T0] < boxes[:-1, T1]
+        meets[1:] = boxes[1:, T0] + over < latest[:-1]
         meets[published.cuts[:-1]] = False  # the first of each record
         how = "optimal merging" if optimal else f"reshaping by {reshape}"
         text = f"overlap the row before in time, which {how} rules out"
+        if over:
+            text = f"overlap a row before in time by more than {over * published.frame.slot / 60:g}"
+            text += f" min, which {how} and rounding rule out"
         found["overlap"] = int(rows[meets].sum()), text
     # Areas are put together by reshaping, and times by union; what was merged is not larger.
     kept = {"max_time": ("split", "none"), "max_space": ("none",)}
-    for name, sides in (("max_time", (T0,)), ("max_space", (X0, Y0))):
+    for name, sides, step in (("max_time", (T0,), grid.long), ("max_space", (X0, Y0), grid.wide)):
         limit = settings.get(name)
         boxed = optimal or (settings.get("suppress", "boxes") == "boxes" and reshape in kept[name])
         if type(limit) is int and boxed:
-            large = np.any([boxes[:, low + 1] - boxes[:, low] > limit for low in sides], axis=0)
+            # A box may have gained nearly a coarse cell, or slot, on either side.
+            most = limit + 2 * (step - 1)
+            large = np.any([boxes[:, low + 1] - boxes[:, low] > most for low in sides], axis=0)
             text = f"are larger than {name} = {limit}, beyond which all was to be suppressed"
+            text += " (and than rounding can make what is not)" if step > 1 else ""
             found[name] = int(rows[large].sum()), text
     return found
 
@@ -138,7 +160,8 @@ def check_sizes(published: Published, manifest: Manifest, what: str = "crowds") 
     """See whether the manifest counts what is there; `what` identical records are called.
 
     And whether boxes are as the settings that it states make them: `split` and `union` leave no
-    two that overlap in time, and what exceeds a threshold is suppressed.
+    two that overlap in time, what exceeds a threshold is suppressed, and edges that were rounded
+    lie on the coarser grid.
     """
     stated = manifest.sizes if isinstance(manifest.sizes, Mapping) else {}
     counted = {

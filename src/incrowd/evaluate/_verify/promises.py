@@ -6,8 +6,9 @@ A method that is not known here has its promise reported as not checked.
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 import polars as pl
@@ -19,10 +20,15 @@ from incrowd.evaluate._verify.result import Check, failed, passed, several
 from incrowd.evaluate._verify.rows import Published
 
 __all__ = [
+    "GLOVE",
     "PROMISES",
+    "EdgeGrid",
     "check_promise",
+    "edge_grid",
     "limits_without_k",
     "not_applicable_without_k",
+    "off_edge_grid",
+    "stated_grid",
 ]
 
 
@@ -53,6 +59,8 @@ _NOISE = (
     "Noise cannot be told from what it made: that it was drawn as stated is the maker's word, and "
     "what it promises holds for one sample, not for a trace."
 )
+_EDGES = re.compile(r"(?=\d)(?:(\d+(?:\.\d+)?)m)?(?:(?:^|,)(\d+(?:\.\d+)?)min)?", re.ASCII)
+_LARGEST = 2**31
 _SEEDED = "The noise was drawn from a seed and can be taken away; this release is a test."
 
 
@@ -64,6 +72,59 @@ def glove_settings(manifest: Manifest) -> Mapping[str, Any]:
     named = isinstance(manifest.settings, Mapping)
     other = manifest.guarantee is not None and manifest.method != GLOVE
     return manifest.settings if named and not other else {}
+
+
+class EdgeGrid(NamedTuple):
+    """The coarser grid to which a release states that sides of boxes were rounded outwards.
+
+    Attributes
+    ----------
+    wide, long
+        How many cells and slots one of its own has; 1 where nothing was rounded.
+    words
+        What is stated, in words; empty if nothing is.
+    """
+
+    wide: int = 1
+    long: int = 1
+    words: str = ""
+
+
+def edge_grid(manifest: Manifest, cell: float, slot: int) -> EdgeGrid | None:
+    """Return the grid to which edges were rounded; None if one is stated that cannot be."""
+    return stated_grid(glove_settings(manifest).get("edges"), cell, slot)
+
+
+def stated_grid(stated: Any, cell: float, slot: int) -> EdgeGrid | None:
+    """Return the grid for edges that the setting of this name states; None if it cannot be."""
+    if stated is None:
+        return EdgeGrid()
+    found = _EDGES.fullmatch(stated) if isinstance(stated, str) else None
+    if found is None:
+        return None
+    sizes, words = [1, 1], list[str]()
+    for at, (unit, short) in enumerate(((cell, "m"), (slot / 60, "min"))):
+        if found[at + 1] is not None:
+            number = float(found[at + 1]) / unit
+            sizes[at] = round(number)
+            if not 1 < sizes[at] < _LARGEST or not math.isclose(sizes[at], number, rel_tol=1e-8):
+                return None
+            words.append(f"{float(found[at + 1]):,g} {short}")
+    return EdgeGrid(sizes[0], sizes[1], " and ".join(words))
+
+
+def off_edge_grid(published: Published, grid: EdgeGrid) -> NDArray[np.bool_]:
+    """Tell which boxes have a side that is none of the grid to which edges were rounded.
+
+    In space it begins at the origin of the plane, in time at 1970-01-01 UTC.
+    """
+    boxes, frame = published.boxes, published.frame
+    wrong = np.zeros(len(boxes), np.bool_)
+    for side in (X0, X1, Y0, Y1):
+        wrong |= boxes[:, side] % grid.wide != 0
+    for side in (T0, T1):
+        wrong |= _off_grid(boxes[:, side], frame.slot, frame.origin, grid.long * frame.slot)
+    return wrong
 
 
 def may_suppress(manifest: Manifest, stated: int | None) -> bool:

@@ -12,6 +12,7 @@ __all__ = [
     "LIMITS",
     "NAMES",
     "PROMISED",
+    "ROUNDED",
     "SEEDED",
     "SPLIT",
     "WHOLE",
@@ -65,6 +66,11 @@ LIMITS = (
     ),
 )
 """What no release of this kind can promise."""
+ROUNDED = (
+    "Edges are true ones rounded outwards ({edges}): to that, the extremes of a crowd's movements "
+    "can be read off; members who know their own traces still learn of edges to which these are "
+    "not rounded."
+)
 SPLIT = (
     "Pieces cut in time (reshape 'split') can state a time at which a member was not seen there; "
     "the check 'witness' counts them."

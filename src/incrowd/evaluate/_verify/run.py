@@ -46,6 +46,7 @@ from incrowd.evaluate._verify.integrity import (
     rows_file,
 )
 from incrowd.evaluate._verify.linkage import check_linkage
+from incrowd.evaluate._verify.promises import EdgeGrid, edge_grid
 from incrowd.evaluate._verify.result import SEEDED, Check, Verification, failed
 from incrowd.evaluate._verify.rows import Published, load
 from incrowd.evaluate._verify.truthfulness import check_boxes, check_coverage, check_membership
@@ -192,7 +193,12 @@ def _compared(
             checks["coverage"] = check_coverage(aligned, found, manifest, exact=exact)
         if "witness" not in skipped or "no invention" not in skipped:
             cut = guarantee.cut_in_time(manifest)
-            checks["witness"], checks["no invention"] = check_boxes(aligned, found, steps, cut=cut)
+            frame = aligned.published.frame
+            # What is stated and cannot be has failed already, by the check of sizes.
+            grid = edge_grid(manifest, frame.cell, frame.slot) or EdgeGrid()
+            checks["witness"], checks["no invention"] = check_boxes(
+                aligned, found, steps, cut=cut, grid=grid
+            )
     if k is not None and "linkage" not in skipped:
         checks["linkage"] = check_linkage(aligned, found, manifest, k, progress=steps, **how)
     return checks | {

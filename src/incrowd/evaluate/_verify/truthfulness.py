@@ -22,7 +22,9 @@ no invention
     Does every edge of a box come from a member's sample? In space from one whose place lies in the
     box and touches the edge from inside; in time from one that starts or ends then. Where nothing
     is cut in time, the sample must lie in the box in time too. It follows that no box reaches
-    beyond all that its members did, in x, y or t.
+    beyond all that its members did, in x, y or t. Where edges were rounded outwards to a coarser
+    grid, within the last coarse cell, or slot, of each edge there must be such a sample's: a box
+    reaches no farther than rounding explains.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,7 +39,7 @@ from incrowd._numba import Ints
 from incrowd.data._manifest import FACTS, MANIFEST, Manifest
 from incrowd.evaluate._verify._kernels import ALL, blocks_of, witnesses_and_edges
 from incrowd.evaluate._verify.alignment import AlignedRelease, Record, in_blocks
-from incrowd.evaluate._verify.promises import glove_settings, may_suppress
+from incrowd.evaluate._verify.promises import EdgeGrid, glove_settings, may_suppress
 from incrowd.evaluate._verify.result import Check, failed, passed, several
 
 __all__ = [
@@ -212,11 +214,12 @@ def check_coverage(
 
 
 def check_boxes(
-    aligned: AlignedRelease, record: Record, progress: Callable[[int], None], *, cut: bool
-) -> tuple[Check, Check]:
+    aligned: AlignedRelease, record: Record, progress: Callable[[int], None], *, cut: bool,
+    grid: EdgeGrid,
+) -> tuple[Check, Check]:  # fmt: skip
     """See whether every box has a witness in every member, and all its edges from members.
 
-    `cut` tells that boxes may be pieces that were cut in time.
+    `cut` tells that boxes may be pieces that were cut in time; `grid`, to what edges were rounded.
     """
     published, original = aligned.published, aligned.original
     whole = not cut
@@ -232,8 +235,8 @@ def check_boxes(
     def work(first: int, last: int) -> None:
         witnesses_and_edges(
             first, last, members, groups, original.columns, original.offsets, aligned.shift,
-            longest, blocks, sides, published.boxes, published.cuts, int(whole), lacking,
-            absent, edges,
+            longest, blocks, sides, published.boxes, published.cuts, int(whole), grid.wide,
+            grid.long, lacking, absent, edges,
         )  # fmt: skip
 
     for _ in in_blocks(len(published.sizes), work, progress):
@@ -247,7 +250,7 @@ def check_boxes(
         nobody + absent.astype(np.int64),
         whole=whole,
     )
-    return witness, _edges(edges)
+    return witness, _edges(edges, grid)
 
 
 def _witness(sizes: Ints, cuts: Ints, lacking: Ints, absent: Ints, *, whole: bool) -> Check:
@@ -286,17 +289,19 @@ def _each(boxes: int) -> str:
     return "The one published box" if boxes == 1 else f"Each of {boxes:,} published boxes"
 
 
-def _edges(edges: NDArray[np.uint8]) -> Check:
+def _edges(edges: NDArray[np.uint8], grid: EdgeGrid) -> Check:
     invented = int((edges != ALL).sum())
     figures = {"boxes": len(edges), "invented": invented}
     if invented:
+        rounded = f", also when that is rounded outwards to {grid.words}" if grid.words else ""
         says = (
             f"{invented:,} of {len(edges):,} published boxes have an edge that comes from no "
-            "sample of their people."
+            f"sample of their people{rounded}."
         )
         return failed("no invention", says, figures)
+    rounded = f", rounded outwards to {grid.words}" if grid.words else ""
     says = (
         f"Every edge of {several(len(edges), 'published box', 'published boxes')}, in space and "
-        "time, is that of a true sample of one of their people."
+        f"time, is that of a true sample of one of their people{rounded}."
     )
     return passed("no invention", says, figures)

@@ -23,6 +23,14 @@ from incrowd._arguments import whole
 from incrowd._outside import outside
 from incrowd.errors import ArgumentError, DataWarning, IncrowdDeprecationWarning
 from incrowd.protect._generalisation import checked
+from incrowd.protect._glove.edges import (
+    Edges,
+    as_setting,
+    checked_edges,
+    edges_of_text,
+    fitted,
+)
+from incrowd.protect._glove.edges import in_vain as edges_in_vain
 from incrowd.protect._glove.settings import (
     CROWDS,
     MANY,
@@ -31,7 +39,9 @@ from incrowd.protect._glove.settings import (
     PAIR,
     RESHAPES,
     ROUNDS,
+    SUBTRACTED,
     SUPPRESSED,
+    USUAL,
     VARIANTS,
     in_units,
     in_vain,
@@ -85,7 +95,7 @@ class Glove(Mechanism):
     Parameters
     ----------
     k, variant, merge, crowds, refine_rounds, reshape, max_metres, max_minutes, suppress, \
-    suppress_price, suppress_at_most, stretch
+    suppress_price, suppress_at_most, stretch, edges
         As for :func:`incrowd.glove`.
 
     Raises
@@ -115,7 +125,11 @@ class Glove(Mechanism):
     """
 
     k: int = setting(
-        "How many people share each record, at least.", default=2, metavar="K", least=PAIR
+        "How many people share each record, at least.",
+        default=2,
+        metavar="K",
+        least=PAIR,
+        command_line=USUAL,
     )
     variant: str = setting(
         "strict: crowds stop at k, and fewer than k people may be dropped; "
@@ -187,6 +201,15 @@ class Glove(Mechanism):
         least=0,
     )
     stretch: "Stretch | None" = None
+    edges: tuple[float | None, float | None] | None = setting(
+        "Round every published box outwards to this coarser grid, so that its sides are nobody's: "
+        "metres and minutes, or one of them. Afterwards boxes may overlap in time, by one such "
+        "slot at most, and be larger than --max-metres and --max-minutes, which hold before.",
+        default=None,
+        metavar="500m,15min",
+        parse=edges_of_text,
+        takes="metres and minutes like 500m,15min, or one of them",
+    )
 
     method: ClassVar[str] = METHOD
     paper: ClassVar[str] = "Gramaglia and Fiore, 2015; Gramaglia et al., 2021"
@@ -213,12 +236,14 @@ class Glove(Mechanism):
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, checked(value, name))
+        object.__setattr__(self, "edges", checked_edges(self.edges))
 
     @property
     def settings(self) -> dict[str, Any]:
         """What was asked for, thresholds in metres and minutes."""
         names = ("k", "variant", "merge", "max_metres", "max_minutes", *OF_MERGE[str(self.merge)])
-        return {name: getattr(self, name) for name in names}
+        found = {name: getattr(self, name) for name in names}
+        return found if self.edges is None else found | {"edges": as_setting(self.edges)}
 
     @property
     def promises(self) -> tuple[str, ...]:
@@ -238,7 +263,7 @@ class Glove(Mechanism):
     def advice(self, data: "Trajectories") -> tuple[str, ...]:
         """Return how thresholds are rounded to the grid, and what costs or takes much."""
         large = f"k = {self.k:,} is large; expect wide and long samples, and few crowds"
-        notes = [large] if self.k > MANY else []
+        notes = [large] if self.k > MANY else [SUBTRACTED] if self.k == PAIR else []
         price = "suppress_price" if self.suppress_at_most is None else "suppress_at_most"
         if getattr(self, price) is not None and self.max_minutes is None and self.k > PAIR:
             notes.append(
@@ -248,6 +273,7 @@ class Glove(Mechanism):
         for name in ("max_metres", "max_minutes"):
             value = getattr(self, name)
             notes += [] if value is None else [in_units(name, value, data.frame)[1]]
+        notes += fitted(self.edges, data.frame)[1]
         return tuple(note for note in notes if note)
 
     def protect(
@@ -274,6 +300,7 @@ class Glove(Mechanism):
             suppress_price=self.suppress_price,
             suppress_at_most=self.suppress_at_most,
             stretch=self.stretch,
+            edges=self.edges,
             threads=threads,
             memory=memory,
             checkpoint=checkpoint,
@@ -298,6 +325,7 @@ def glove(
     suppress_price: float | None = None,
     suppress_at_most: float | None = None,
     stretch: "Stretch | None" = None,
+    edges: Edges | None = None,
     threads: int | None = None,
     block: int | None = None,
     bounds: bool = True,
@@ -357,6 +385,15 @@ def glove(
     stretch
         How a stretch is measured: thresholds and weights. 20 km and 8 hours, as in the papers, on
         any grid unless given.
+    edges
+        Round the finished boxes outwards to a coarser grid, given in metres and minutes, as in
+        ``(500, 15)``; None for one that stays as it is, as in ``(500, None)``. Sides of boxes are
+        then no longer those of true samples, which a member of the crowd who knows her own could
+        subtract. Taken as whole cells and slots, rounded up; refused if no coarser than the grid.
+        Lines are multiples of so many metres from the origin of the plane, and of so many minutes
+        since 1970-01-01 UTC, whatever the data. Boxes that become equal are one; others may
+        overlap in time by one such slot at most. Thresholds hold before rounding: a box can be
+        larger by nearly one such cell, or slot, on either side.
     threads, block, bounds
         How it is computed; none of it changes the result.
     memory
@@ -366,9 +403,9 @@ def glove(
     checkpoint
         A file in which to note the merges. If the run is interrupted, the same call goes on from
         there, to the same result; it is left where it is, and what other boxes lose for the same
-        crowds (other thresholds or prices of optimal merging, or the papers' boxes without
-        suppression) is found from it without another search. One of another input or version, or
-        of settings with which other people are together, is refused.
+        crowds (other edges, other thresholds or prices of optimal merging, or the papers' boxes
+        without suppression) is found from it without another search. One of another input or
+        version, or of settings with which other people are together, is refused.
     progress
         Called with the name of the stage, how much of it is done, and how much there is.
 
@@ -376,7 +413,7 @@ def glove(
     -----
     DataWarning
         If a threshold is wider or longer than the data itself: it would suppress nothing. Or if
-        one of the `stretch` is.
+        one of the `stretch`, or the grid of `edges`, is.
 
     References
     ----------
@@ -422,6 +459,9 @@ def glove(
         crowds=crowds,
         rounds=refine_rounds,
     )
+    edges = fitted(checked_edges(edges), data.frame)[0]
+    for vain in [] if edges is None else edges_in_vain(edges, data):
+        warnings.warn(vain, DataWarning, stacklevel=outside())
     rules = rules_for(data, k, variant, asked, max_space, max_time)
     stretch = stretch_for(data, stretch)
     settings = {
@@ -437,6 +477,8 @@ def glove(
     scale = scale_for(data, stretch, bounds=bounds)
     sizes = fit(data, memory, crowds=k > PAIR or variant == "loose")
     journal = None if checkpoint is None else Journal(checkpoint, data, deciding(rules, settings))
+    # Not before: who is together does not depend on it.
+    settings |= {} if edges is None else {"edges": as_setting(edges)}
     people = None
     try:
         tell("Searching", 0, len(data))
@@ -466,7 +508,7 @@ def glove(
             journal.close()
     if asked["merge"] == "two-stage":
         run.finish(lambda done, total: tell("Finishing", done, total))
-        return release_of(data, run, settings)
+        return release_of(data, run, settings, edges=edges)
     people = people or crowds_of(data, run)
     boxed = best_boxes(
         data,
@@ -480,7 +522,7 @@ def glove(
     )
     if asked["suppress_at_most"] is not None:
         settings["price_found"] = boxed.price
-    return release_of(data, run, settings, boxed.boxed, people)
+    return release_of(data, run, settings, boxed.boxed, people, edges=edges)
 
 
 def _threshold(

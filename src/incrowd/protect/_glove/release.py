@@ -2,7 +2,7 @@
 
 ::
 
-    Run ──> crowds_of ──> (k_merge: boxes_of_crowds) ──> release_of ──> Release
+    Run ──> crowds_of ──> (k_merge: boxes_of_crowds) ──> release_of: (edges: rounded) ──> Release
 
 `Losses` are counted on what is published.
 """
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from incrowd._numba import kernel
 from incrowd._summary import Summarised, Summary
 from incrowd.data._trajectories import Trajectories
+from incrowd.protect._glove.edges import Edges, rounded
 from incrowd.protect._glove.words import (
     GUARANTEE,
     METHOD,
@@ -215,11 +216,13 @@ def release_of(
     settings: dict[str, Any],
     boxed: "Boxed | None" = None,
     crowds: Crowds | None = None,
+    *,
+    edges: Edges | None = None,
 ) -> Release:
     """Return what is published, and count what is not.
 
     The boxes are those of k-merge, if given, and otherwise those that the merges have made; and
-    so are the crowds.
+    so are the crowds. Whichever they are, this is where they are rounded.
     """
     crowds = crowds or crowds_of(data, run)
     if boxed is None:
@@ -238,6 +241,9 @@ def release_of(
     dropped = place < 0
     offsets = np.concatenate([[0], offsets[1:][there]])
     trajectories = Trajectories(columns, offsets, data.frame, crowd=crowds.size[there])
+    if edges is not None:
+        trajectories = rounded(trajectories, edges)
+    columns, offsets = trajectories.columns, trajectories.offsets
     losses = Losses(
         people_dropped=int(data.crowd[dropped].sum()),
         people_left_over=int(data.crowd[dropped & ~emptied].sum()),

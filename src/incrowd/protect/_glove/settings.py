@@ -26,7 +26,9 @@ __all__ = [
     "PAIR",
     "RESHAPES",
     "ROUNDS",
+    "SUBTRACTED",
     "SUPPRESSED",
+    "USUAL",
     "VARIANTS",
     "in_units",
     "in_vain",
@@ -50,6 +52,13 @@ OF_MERGE = {
 }
 """The settings that only one way of merging has."""
 PAIR, MANY = 2, 1000
+USUAL = 3
+"""The k of the command line, unless another is given."""
+SUBTRACTED = (
+    "k = 2 makes pairs: each of a pair can subtract her own trace from the record that they share, "
+    f"and so learns the other's; k = {USUAL}, or more, leaves two others or more"
+)
+"""What is told of pairs, once, before the work begins."""
 WIDEST = 2**31 - 1
 """Cells and slots are 32-bit integers: nothing is wider or longer."""
 

@@ -8,6 +8,8 @@ and from there into the command line's output and the report.
 from collections.abc import Mapping
 from typing import Any
 
+from incrowd.protect._glove.edges import edges_of_text, in_words
+
 __all__ = [
     "GUARANTEE",
     "METHOD",
@@ -29,15 +31,19 @@ LIMITS = (
         "both have in common, which may be one person"
     ),
     (
-        "reading off extremes: every edge of a published box is that of a true sample of somebody "
-        "in the crowd"
-    ),
-    (
         "knowledge beyond positions and times, and the question whether a person is in the data "
         "at all"
     ),
 )
 """What no release of GLOVE withstands."""
+EXTREMES = (
+    "reading off extremes: every edge of a published box is that of a true sample of somebody "
+    "in the crowd"
+)
+SUBTRACTED = (
+    "; a member of the crowd who knows her own trace still learns of edges to which hers are not "
+    "rounded, and whoever knows how boxes are made may conclude more"
+)
 PRICES = ("suppress_price", "suppress_at_most")
 THRESHOLDS = ("max_space", "max_time", "max_metres", "max_minutes")
 CUT = (
@@ -53,12 +59,31 @@ def promises_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
         f"trajectory and wants to single out her record finds {settings['k']} identical records "
         "or more, or none"
     )
-    return (linkage,)
+    edges = settings.get("edges")
+    if edges is None:
+        return (linkage,)
+    return linkage, (
+        f"reading the {_what(edges)} of a true sample off one edge of a published box more "
+        f"precisely than to {in_words(edges)}"
+    )
 
 
 def limits_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what a release with these settings does not protect against."""
-    return LIMITS if settings.get("reshape") != "split" else (*LIMITS, CUT)
+    edges, rounded = settings.get("edges"), ""
+    if edges is not None:
+        only = {"place": "in space ", "time": "in time "}.get(_what(edges), "")
+        rounded = f", {only}rounded outwards to {in_words(edges)}{SUBTRACTED}"
+    limits = (*LIMITS[:2], f"{EXTREMES}{rounded}", *LIMITS[2:])
+    return limits if settings.get("reshape") != "split" else (*limits, CUT)
+
+
+def _what(edges: str) -> str:
+    """Return what is rounded."""
+    metres, minutes = edges_of_text(edges)
+    if None not in (metres, minutes):
+        return "place or time"
+    return "place" if minutes is None else "time"
 
 
 def explanation_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
@@ -87,12 +112,12 @@ def explanation_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
                 "Samples were deleted where keeping them would have made published samples too "
                 "large; the manifest counts them."
             )
-        return tuple(texts)
+        return tuple(texts) + _rounded(settings)
     texts = [
         (
             f"{together}Each crowd gets one record: samples of its people that are "
             "near to each other become one, just so wide and so long that it holds them all. "
-            "Everybody's record is then that of her crowd. Every edge of a published sample, in "
+            "Everybody's record is then that of her crowd. Every edge of such a sample, in "
             "space and time, is that of a true one of somebody in the crowd."
         )
     ]
@@ -109,4 +134,25 @@ def explanation_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
             "put in order; that can join samples again, so that published ones can be larger than "
             "the thresholds."
         )
-    return tuple(texts)
+    return tuple(texts) + _rounded(settings)
+
+
+def _rounded(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Say how finished boxes were rounded, if they were."""
+    edges = settings.get("edges")
+    if edges is None:
+        return ()
+    told = (
+        f"In the end every edge was rounded outwards to {in_words(edges)} (lines of the plane that "
+        "is named, times since 1970-01-01 UTC); a published sample is larger by that, and holds "
+        "all that it held. Samples of a record that became equal are one."
+    )
+    timed = _what(edges) != "place" and settings.get("reshape") != "none"
+    if timed:
+        told += (
+            " Others may overlap in time now, by one such time at most: one ended, and the other "
+            "began, within it."
+        )
+    if any(settings.get(name) is not None for name in THRESHOLDS):
+        told += " Thresholds of size held before."
+    return (told,)
