@@ -31,6 +31,7 @@ from incrowd.protect._glove.settings import (
     PAIR,
     RESHAPES,
     ROUNDS,
+    SPARE,
     SUPPRESSED,
     VARIANTS,
     in_units,
@@ -38,6 +39,7 @@ from incrowd.protect._glove.settings import (
     in_words,
     resolve,
     rules_for,
+    spare_of,
     threshold,
 )
 from incrowd.protect._glove.words import (
@@ -51,6 +53,7 @@ from incrowd.protect._mechanism import Mechanism, setting
 
 if TYPE_CHECKING:
     from incrowd._numba import Ints
+    from incrowd.data._ledger import Ledger
     from incrowd.data._trajectories import Trajectories
     from incrowd.measure._stretch.definition import Stretch
     from incrowd.protect._glove.checkpoint import Journal
@@ -80,12 +83,12 @@ class Glove(Mechanism):
     What :func:`incrowd.glove` does, as a value that can be compared with others and handed around.
     It protects against record linkage: whatever an adversary knows of a person's trajectory, she
     finds k identical records or more, or none. It does not protect against attribute inference,
-    or against a second release of the same people.
+    or, without a ledger, against a second release of the same people.
 
     Parameters
     ----------
     k, variant, merge, crowds, refine_rounds, reshape, max_metres, max_minutes, suppress, \
-    suppress_price, suppress_at_most, stretch
+    suppress_price, suppress_at_most, ledger, ledger_spare, stretch
         As for :func:`incrowd.glove`.
 
     Raises
@@ -186,6 +189,22 @@ class Glove(Mechanism):
         metavar="SHARE",
         least=0,
     )
+    ledger: "str | os.PathLike[str] | Ledger | None" = setting(
+        "Private ledger of all releases of the same people, made if it is not there: crowds then "
+        "stay together from release to release, so that several of them, laid over one another, "
+        "still leave crowds of k. People must have the same identifiers every time. Do not share "
+        "it.",
+        default=None,
+        metavar="FILE",
+    )
+    ledger_spare: int | None = setting(
+        "Of --ledger: by how many people crowds of newcomers are larger than k, so that some may "
+        "leave before others cannot be published any more.",
+        default=None,
+        metavar="N",
+        least=0,
+        usual=str(SPARE),
+    )
     stretch: "Stretch | None" = None
 
     method: ClassVar[str] = METHOD
@@ -209,6 +228,8 @@ class Glove(Mechanism):
         )
         for name, value in asked.items():
             object.__setattr__(self, name, value)
+        spare = spare_of(self.ledger, self.ledger_spare, str(self.merge))
+        object.__setattr__(self, "ledger_spare", spare)
         for name in ("max_metres", "max_minutes"):
             value = getattr(self, name)
             if value is not None:
@@ -218,7 +239,8 @@ class Glove(Mechanism):
     def settings(self) -> dict[str, Any]:
         """What was asked for, thresholds in metres and minutes."""
         names = ("k", "variant", "merge", "max_metres", "max_minutes", *OF_MERGE[str(self.merge)])
-        return {name: getattr(self, name) for name in names}
+        more = () if self.ledger is None else ("ledger_spare",)
+        return {name: getattr(self, name) for name in (*names, *more)}
 
     @property
     def promises(self) -> tuple[str, ...]:
@@ -273,6 +295,8 @@ class Glove(Mechanism):
             suppress=self.suppress,
             suppress_price=self.suppress_price,
             suppress_at_most=self.suppress_at_most,
+            ledger=self.ledger,
+            ledger_spare=self.ledger_spare,
             stretch=self.stretch,
             threads=threads,
             memory=memory,
@@ -297,6 +321,8 @@ def glove(
     suppress: str | None = None,
     suppress_price: float | None = None,
     suppress_at_most: float | None = None,
+    ledger: "str | os.PathLike[str] | Ledger | None" = None,
+    ledger_spare: int | None = None,
     stretch: "Stretch | None" = None,
     threads: int | None = None,
     block: int | None = None,
@@ -354,6 +380,16 @@ def glove(
     suppress_at_most
         Of optimal merging: the share of samples that may be deleted. The price is the lowest that
         keeps to it; refused if thresholds ask for more.
+    ledger
+        The private file of all releases of the same people (or a :class:`incrowd.Ledger`), which
+        is made if it is not there. Who is in a crowd of an earlier release stays with its people.
+        Whoever lays releases of the ledger over one another, and knows in which crowd of each a
+        person is, finds k people or more who are in all of these crowds (the k of the ledger,
+        that of its first release). Whom that does not allow to publish is left out, and counted
+        as held back. Publish the result with the same ledger. Of optimal merging.
+    ledger_spare
+        By how many people crowds of newcomers are larger than k (2 unless given). People leave,
+        and nobody who came later can take their place.
     stretch
         How a stretch is measured: thresholds and weights. 20 km and 8 hours, as in the papers, on
         any grid unless given.
@@ -377,6 +413,9 @@ def glove(
     DataWarning
         If a threshold is wider or longer than the data itself: it would suppress nothing. Or if
         one of the `stretch` is.
+    PrivacyWarning
+        If less than half of the people of the ledger's last release are there again: identifiers
+        may be other ones every month, and then a ledger cannot help.
 
     References
     ----------
@@ -398,15 +437,17 @@ def glove(
     (2, 0)
     """
     from incrowd._parallel import cores
+    from incrowd.data._ledger import Ledger
     from incrowd.data._trajectories import Trajectories
     from incrowd.measure._stretch.batch_bounds import CHUNK
     from incrowd.measure._stretch.definition import stretch_for
     from incrowd.measure._stretch.index import scale_for
     from incrowd.protect._glove.checkpoint import Journal
     from incrowd.protect._glove.engine import Run
-    from incrowd.protect._glove.k_merge import best_boxes
+    from incrowd.protect._glove.k_merge import best_boxes, objective_of
     from incrowd.protect._glove.refine import neighbours
-    from incrowd.protect._glove.release import crowds_of, release_of
+    from incrowd.protect._glove.release import crowds_of, merges_of, published, release_of
+    from incrowd.protect._glove.stable import history_of, stable_crowds
 
     data = Trajectories.of(data)
     max_space = _threshold("max_space", max_space, "max_metres", max_metres, data)
@@ -422,10 +463,11 @@ def glove(
         crowds=crowds,
         rounds=refine_rounds,
     )
-    rules = rules_for(data, k, variant, asked, max_space, max_time)
+    spare = spare_of(ledger, ledger_spare, asked["merge"])
+    k = rules_for(data, k, variant, asked, max_space, max_time).k
     stretch = stretch_for(data, stretch)
     settings = {
-        "k": rules.k,
+        "k": k,
         "variant": variant,
         "merge": asked["merge"],
         "max_space": None if max_space is None else int(max_space),
@@ -435,44 +477,66 @@ def glove(
     }
     tell = progress or _silent
     scale = scale_for(data, stretch, bounds=bounds)
-    sizes = fit(data, memory, crowds=k > PAIR or variant == "loose")
-    journal = None if checkpoint is None else Journal(checkpoint, data, deciding(rules, settings))
-    people = None
-    try:
-        tell("Searching", 0, len(data))
-        _compile_ahead()
-        make = partial(
-            Run,
+    limits = (max_space, max_time)
+
+    def group(some: "Trajectories", size: int) -> "tuple[Run, Crowds]":
+        """Put people together, in crowds of a size."""
+        rules = rules_for(some, size, variant, asked, max_space, max_time)
+        sizes = fit(some, memory, crowds=size > PAIR or variant == "loose")
+        decide = deciding(rules, settings)
+        journal = None if checkpoint is None else Journal(checkpoint, some, decide)
+        people = None
+        try:
+            tell("Searching", 0, len(some))
+            _compile_ahead()
+            make = partial(
+                Run,
+                some,
+                rules,
+                scale,
+                threads=cores(threads),
+                block=CHUNK if block is None else whole("block", block, 1),
+                bounds=bounds,
+                **sizes,
+            )
+            run, near = make(), None
+            if journal and len(journal.found):
+                run.repeat(journal.found)
+            run.start(lambda done, total: tell("Searching", done, total))
+            if asked["crowds"] == "refined" and not run.merges:
+                near = neighbours(run)
+            _merge(run, journal, tell)
+            if asked["crowds"] == "refined":
+                people = _refine(some, run, near, make, limits, asked, journal, tell)
+        finally:
+            if journal:
+                journal.close()
+        if asked["merge"] == "two-stage":
+            run.finish(lambda done, total: tell("Finishing", done, total))
+        return run, people or crowds_of(some, run)
+
+    held_back = None
+    if ledger is None:
+        run, people = group(data, k)
+        if asked["merge"] == "two-stage":
+            return release_of(data, run, settings)
+        merges = merges_of(run)
+    else:
+        known = Ledger.of(ledger, k)
+        settings |= {"ledger_k": known.k, "ledger_spare": spare}
+        people, held_back, merges = stable_crowds(
             data,
-            rules,
-            scale,
-            threads=cores(threads),
-            block=CHUNK if block is None else whole("block", block, 1),
-            bounds=bounds,
-            **sizes,
+            history_of(data, known),
+            (known.k, k, int(spare or 0)),
+            group,
+            lambda most: objective_of(data, scale, limits, suppress_price, most),
+            cores(threads),
         )
-        run, near = make(), None
-        if journal and len(journal.found):
-            run.repeat(journal.found)
-        run.start(lambda done, total: tell("Searching", done, total))
-        if asked["crowds"] == "refined" and not run.merges:
-            near = neighbours(run)
-        _merge(run, journal, tell)
-        if asked["crowds"] == "refined":
-            limits = (max_space, max_time)
-            people = _refine(data, run, near, make, limits, asked, journal, tell)
-    finally:
-        if journal:
-            journal.close()
-    if asked["merge"] == "two-stage":
-        run.finish(lambda done, total: tell("Finishing", done, total))
-        return release_of(data, run, settings)
-    people = people or crowds_of(data, run)
     boxed = best_boxes(
         data,
         people,
         scale,
-        (max_space, max_time),
+        limits,
         asked["suppress_price"],
         asked["suppress_at_most"],
         threads=cores(threads),
@@ -480,7 +544,7 @@ def glove(
     )
     if asked["suppress_at_most"] is not None:
         settings["price_found"] = boxed.price
-    return release_of(data, run, settings, boxed.boxed, people)
+    return published(data, people, settings, boxed.boxed, merges, held_back=held_back)
 
 
 def _threshold(

@@ -36,6 +36,8 @@ __all__ = [
     "Losses",
     "Release",
     "crowds_of",
+    "merges_of",
+    "published",
     "regrouped",
     "release_of",
     "together",
@@ -56,6 +58,10 @@ class Losses(Summarised, Mapping[str, int]):
         People for whom nobody was left to make a crowd of k.
     people_emptied
         People of whose trajectory suppression left nothing.
+    people_held_back
+        People who are left out because of earlier releases of the ledger: all that their crowds
+        would have in common would be fewer people than it keeps. None, and not in the mapping,
+        without a ledger.
     samples_dropped
         The samples of these people.
     samples_suppressed
@@ -72,6 +78,7 @@ class Losses(Summarised, Mapping[str, int]):
     samples_dropped: int
     samples_suppressed: int
     boxes_suppressed: int | None
+    people_held_back: int | None = None
 
     def __getitem__(self, name: str) -> int:
         if name not in self._counted():
@@ -222,7 +229,24 @@ def release_of(
     so are the crowds.
     """
     crowds = crowds or crowds_of(data, run)
+    return published(data, crowds, settings, boxed, merges_of(run), run)
+
+
+def published(
+    data: Trajectories,
+    crowds: Crowds,
+    settings: dict[str, Any],
+    boxed: "Boxed | None",
+    merges: pl.DataFrame,
+    run: "Run | None" = None,
+    held_back: NDArray[np.bool_] | None = None,
+) -> Release:
+    """Return what is published of crowds; `held_back` tells who is not, for earlier releases.
+
+    The run is that whose merges have made the boxes, where k-merge has not.
+    """
     if boxed is None:
+        assert run is not None  # noqa: S101  it has made them
         start, end = (of[crowds.node] for of in (run.nodes.start, run.nodes.end))
         lengths = end - start
         columns, offsets = _collect(crowds.node, start, lengths, data, run)
@@ -238,27 +262,35 @@ def release_of(
     dropped = place < 0
     offsets = np.concatenate([[0], offsets[1:][there]])
     trajectories = Trajectories(columns, offsets, data.frame, crowd=crowds.size[there])
+    kept_out = np.zeros(len(data), np.bool_) if held_back is None else held_back
     losses = Losses(
         people_dropped=int(data.crowd[dropped].sum()),
-        people_left_over=int(data.crowd[dropped & ~emptied].sum()),
+        people_left_over=int(data.crowd[dropped & ~emptied & ~kept_out].sum()),
         people_emptied=int(data.crowd[dropped & emptied].sum()),
         samples_dropped=int(data.lengths()[dropped].sum()),
         samples_suppressed=int(_uncovered(data.columns, data.offsets, place, columns, offsets)),
-        boxes_suppressed=int(run.log.counts[3]) if boxed is None else None,
+        boxes_suppressed=int(run.log.counts[3]) if run is not None and boxed is None else None,
+        people_held_back=None if held_back is None else int(data.crowd[held_back].sum()),
     )
     assigned = pl.Series("trajectory", place.astype(np.int32))
     assignment = pl.DataFrame([data.people.alias("user"), assigned]).with_columns(
         pl.when(pl.col("trajectory") >= 0).then(pl.col("trajectory"))
     )
+    return Release(trajectories, assignment, merges, losses, settings)
+
+
+def merges_of(run: "Run", whose: NDArray[np.int64] | None = None) -> pl.DataFrame:
+    """Return the merges of a run, by the numbers that its people and merges have elsewhere."""
     log, merges = run.log, run.merges
-    table = pl.DataFrame(
+    whose = np.arange(run.index.people + merges) if whose is None else whose
+    whose = whose.astype(np.int32)
+    return pl.DataFrame(
         {
-            "older": log.older[:merges],
-            "younger": log.younger[:merges],
+            "older": whose[log.older[:merges]],
+            "younger": whose[log.younger[:merges]],
             "cost": log.numerator[:merges] / np.maximum(log.denominator[:merges], 1),
         }
     )
-    return Release(trajectories, assignment, table, losses, settings)
 
 
 def _collect(

@@ -18,16 +18,28 @@ __all__ = [
 
 
 METHOD, GUARANTEE = "GLOVE", "k-anonymity"
+SECOND = (
+    "a second release of the same people: laid over this one, crowds that differ leave what "
+    "both have in common, which may be one person"
+)
+OTHERS = (
+    (
+        "a release of the same people that is not in the same ledger: laid over this one, crowds "
+        "that differ leave what both have in common, which may be one person"
+    ),
+    (
+        "somebody who knows that a person is not in a release of the ledger: who was in her crowd "
+        "elsewhere and is in that one is then not she"
+    ),
+)
+"""What holds of several releases, without a ledger and with one."""
 LIMITS = (
     (
         "attribute inference: everybody in a crowd has the same record, so whoever knows that a "
         "person is in it learns where she was without knowing which record is hers (k-anonymity "
         "is not l-diversity)"
     ),
-    (
-        "a second release of the same people: laid over this one, crowds that differ leave what "
-        "both have in common, which may be one person"
-    ),
+    SECOND,
     (
         "reading off extremes: every edge of a published box is that of a true sample of somebody "
         "in the crowd"
@@ -53,11 +65,24 @@ def promises_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
         f"trajectory and wants to single out her record finds {settings['k']} identical records "
         "or more, or none"
     )
-    return (linkage,)
+    if not _with_ledger(settings):
+        return (linkage,)
+    composition = (
+        "several releases: whoever lays releases over one another that were made with the same "
+        "ledger, and knows in which crowd of each a person is, finds "
+        f"{settings.get('ledger_k') or 'k'} people or more who are in all of these crowds"
+    )
+    return (linkage, composition)
+
+
+def _with_ledger(settings: Mapping[str, Any]) -> bool:
+    return settings.get("ledger_spare") is not None
 
 
 def limits_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what a release with these settings does not protect against."""
+    if _with_ledger(settings):
+        return tuple(each for text in LIMITS for each in (OTHERS if text is SECOND else (text,)))
     return LIMITS if settings.get("reshape") != "split" else (*LIMITS, CUT)
 
 
@@ -81,6 +106,13 @@ def explanation_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
             texts.append(
                 "Who is together was then improved: people changed crowds wherever less was lost "
                 "by it in the published samples, and nobody was left over."
+            )
+        if _with_ledger(settings):
+            texts.append(
+                "It was made with a ledger of releases of the same people: who was in the same "
+                "crowd in an earlier one is in the same crowd again. Who could not be published "
+                "without leaving fewer people than that in common with an earlier crowd was left "
+                "out; the manifest counts these people among those who were dropped."
             )
         if any(settings.get(name) is not None for name in PRICES):
             texts.append(
