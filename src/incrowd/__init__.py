@@ -8,8 +8,9 @@ measure   describe, k_gap, dispersion, features, uniqueness, traces, points_of_i
 attack    risk, deanonymize; ATTACKS, Attack
 predict   predict.learn, predict.estimate and the rest of the module: risk without simulation
 protect   glove; MECHANISMS: Glove, Filter, Cloak, Generalise, GeoI; Mechanism
-evaluate  publish, verify, sign; ledger_history; of_release, of_files, BeforeAfter; accuracy, utility, inference,
-          anonymizability, study; attack_release, RELEASE_ATTACKS; plot_trade_off
+evaluate  publish, verify, sign; ledger_history; of_release, of_files, BeforeAfter; accuracy,
+          utility, inference, anonymizability, study; attack_release, RELEASE_ATTACKS;
+          plot_trade_off
 report    report.make: the page that a privacy officer reads and signs
 errors    errors.IncrowdError and what is below it
 ========  ==========================================================================================

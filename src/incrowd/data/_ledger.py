@@ -124,6 +124,8 @@ class Ledger(Summarised):
         Releases that were withdrawn and do not count any more.
     on_disk
         The hash of the file as it was read; None if it is not there yet.
+    replaced
+        The number of the release that a new one is to replace, which is left out here.
 
     Examples
     --------
@@ -147,6 +149,7 @@ class Ledger(Summarised):
     crowds: Crowds
     withdrawn: tuple[LedgerEntry, ...] = ()
     on_disk: str | None = None
+    replaced: int | None = None
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], k: int | None = None) -> "Ledger":
@@ -194,7 +197,9 @@ class Ledger(Summarised):
             raise UnreadableError(f"cannot read the ledger {file}: {why}", file=file)
         try:
             content = file.read_bytes()
-            header = json.loads((pq.read_metadata(io.BytesIO(content)).metadata or {})[HEADER.encode()])
+            header = json.loads(
+                (pq.read_metadata(io.BytesIO(content)).metadata or {})[HEADER.encode()]
+            )
         except KeyError as error:
             raise UnreadableError(
                 f"{file} is no ledger of incrowd, but another Parquet file", file=file
@@ -282,9 +287,7 @@ class Ledger(Summarised):
         new = np.full((int(fresh.sum()), len(self.entries) + 1), ABSENT, np.int32)
         new[:, -1] = crowd[fresh]
         people = users.filter(pl.Series(fresh)).alias("user")
-        entry = LedgerEntry(
-            sequence=self._next(), moment=_now(), people=len(users), **about
-        )
+        entry = LedgerEntry(sequence=self._next(), moment=_now(), people=len(users), **about)
         return replace(
             self,
             entries=(*self.entries, entry),
@@ -308,9 +311,7 @@ class Ledger(Summarised):
         numbers = [each.sequence for each in self.entries]
         if sequence not in numbers:
             known = ", ".join(map(str, numbers)) or "none"
-            raise ArgumentError(
-                f"the ledger {self.path} has no release {sequence}; it has {known}"
-            )
+            raise ArgumentError(f"the ledger {self.path} has no release {sequence}; it has {known}")
         at = numbers.index(sequence)
         crowds = np.delete(self.crowds, at, axis=1)
         left = (crowds != ABSENT).any(axis=1)
@@ -333,7 +334,7 @@ class Ledger(Summarised):
         return replace(made, withdrawn=(*self.withdrawn, entry))
 
     def find(self, release: str | os.PathLike[str]) -> LedgerEntry | None:
-        """Return the entry of a release on the disk, by the hash of its rows; None if there is none.
+        """Return the entry of a release on the disk, by the hash of its rows; None without one.
 
         Raises
         ------
@@ -365,7 +366,7 @@ class Ledger(Summarised):
                 "were made on it; only the last can be replaced. Choose a new name; if nobody has "
                 f"ever seen it, incrowd ledger {self.path} --withdraw {entry.sequence} first"
             )
-        return self.without(entry.sequence)
+        return replace(self.without(entry.sequence), replaced=entry.sequence)
 
     def write(self, path: str | os.PathLike[str] | None = None) -> None:
         """Write the file, whole or not at all; nobody but its owner may read it."""
@@ -378,14 +379,13 @@ class Ledger(Summarised):
             "digest": _digest(self.people, self.crowds),
         }
         columns = [
-            pl.Series(_column(entry), self.crowds[:, at])
-            for at, entry in enumerate(self.entries)
+            pl.Series(_column(entry), self.crowds[:, at]) for at, entry in enumerate(self.entries)
         ]
         table = pl.DataFrame([self.people.alias("user"), *columns]).with_columns(
             pl.when(pl.col(each.name) >= 0).then(pl.col(each.name)).alias(each.name)
             for each in columns
         )
-        about = {HEADER: json.dumps(header)}
+        about = {HEADER: json.dumps(header, default=str)}
         final = self.path if path is None else Path(path)
         with replacing(final, overwrite=True, private=True) as part:
             try:

@@ -23,28 +23,44 @@ identifier in each month; or of somebody who knows that a person is *not* in a r
 Nothing here is shared with what puts people together (`incrowd.protect`).
 """
 
+import contextlib
 import os
-from dataclasses import dataclass
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+import incrowd
+from incrowd._atomic import refuse_taken
 from incrowd._format import people as _people
 from incrowd._format import several
 from incrowd._numba import Ints
+from incrowd._outside import outside
 from incrowd._summary import Summarised, Summary
-from incrowd.data._ledger import ABSENT, Ledger, LedgerEntry, hashes_of
-from incrowd.evaluate._verify.result import Check, failed, passed
+from incrowd.data._ledger import ABSENT, Ledger, LedgerEntry, hashes_of, locked
+from incrowd.data._manifest import MANIFEST
+from incrowd.errors import ArgumentError, PrivacyWarning, VerificationError
+from incrowd.evaluate._verify.result import Check, Verification, failed, passed
+
+if TYPE_CHECKING:
+    from incrowd.protect._mechanism import ProtectionResult
 
 __all__ = [
     "NAME",
     "LedgerHistory",
     "check_guarantee",
     "companions",
+    "entering",
     "find_release",
+    "ledger_for",
     "ledger_history",
+    "refuse_place",
+    "with_ledger",
 ]
 
 
@@ -204,9 +220,9 @@ def companions(crowds: NDArray[np.int32]) -> Ints:
         for part in np.split(np.arange(len(mine)), np.flatnonzero(np.diff(block)) + 1):
             if not len(part):
                 continue
-            ends = np.cumsum(count[part])
-            who = np.repeat(part, count[part])
-            other = order[first[who] + np.arange(ends[-1]) - np.repeat(ends - count[part], count[part])]
+            ends, who = np.cumsum(count[part]), np.repeat(part, count[part])
+            begin = first[part] - (ends - count[part])
+            other = order[np.repeat(begin, count[part]) + np.arange(ends[-1])]
             row = kinds[mine[who]]
             with_her = ((row == ABSENT) | (row == kinds[other])).all(axis=1)
             found[mine[part]] = np.bincount(
@@ -237,3 +253,131 @@ def find_release(ledger: Ledger, release: str | os.PathLike[str]) -> tuple[Ledge
             "changed since (a report that is added does that)"
         )
     return entry, f"is release {entry.sequence}: rows and manifest are those that were entered"
+
+
+def ledger_for(
+    release: "ProtectionResult",
+    ledger: str | os.PathLike[str] | Ledger | None,
+    final: Path,
+    *,
+    overwrite: bool = False,
+) -> Ledger | None:
+    """Return the ledger in which a release is to be entered, as it is before; None without one.
+
+    Raises
+    ------
+    ArgumentError
+        If the release was made with a ledger and none is given; if the ledger would lie in a
+        release; or if the release that is to be replaced is not the last of the ledger.
+    """
+    with_one = release.settings.get("ledger_spare") is not None
+    if ledger is None:
+        if with_one:
+            raise ArgumentError(
+                "this release was made with a ledger, and has to be entered there when it is "
+                "published: give the same ledger (ledger=...)"
+            )
+        return None
+    k = release.settings.get("ledger_k", release.settings.get("k"))
+    if release.guarantee == "none" or not isinstance(k, int):
+        raise ArgumentError(
+            f"{release.method} promises no k-anonymity, and a ledger keeps crowds of k people "
+            "together; publish without a ledger"
+        )
+    known = Ledger.of(ledger, None if isinstance(ledger, Ledger) else k)
+    refuse_place(known.path, final)
+    return known.before(final) if overwrite else known
+
+
+def refuse_place(ledger: Path, release: Path | None = None) -> None:
+    """Refuse a ledger that would lie in a release, or is not named as a Parquet file.
+
+    Raises
+    ------
+    ArgumentError
+        If it would.
+    OutputError
+        If its folder does not exist.
+    """
+    folder = ledger.absolute().parent
+    places = (ledger.resolve(), *ledger.resolve().parents)
+    if (folder / MANIFEST).exists() or (release is not None and release.resolve() in places):
+        raise ArgumentError(
+            f"{ledger} lies in a release; the ledger names everybody and must stay outside"
+        )
+    if ledger.suffix != ".parquet":
+        raise ArgumentError(
+            f"the ledger is a Parquet file; name it like ledger.parquet, not {ledger.name!r}"
+        )
+    refuse_taken(ledger, overwrite=True)
+
+
+def with_ledger(found: Verification, ledger: Ledger, assignment: pl.DataFrame) -> Verification:
+    """Return a verification with the check of the guarantee, with this release entered."""
+    empty = dict.fromkeys(("method", "manifest_sha256", "rows_sha256", "place"), "")
+    entered = ledger.with_release(assignment, settings={}, held_back=0, **empty)
+    return replace(found, checks=(*found.checks, check_guarantee(entered)))
+
+
+@contextlib.contextmanager
+def entering(
+    ledger: Ledger | None,
+    part: Path | None,
+    release: "ProtectionResult",
+    assignment: pl.DataFrame,
+    hidden: Path,
+    final: Path,
+) -> Iterator[list[tuple[Path, Path]]]:
+    """Write a ledger with a release entered under a hidden name, and check what was written.
+
+    Yields
+    ------
+    list
+        The hidden name and the name that it gets with the release; nothing without a ledger. The
+        ledger is locked meanwhile.
+
+    Raises
+    ------
+    OutputError
+        If the ledger was changed since it was read.
+    VerificationError
+        If what was written does not guarantee what it should.
+    """
+    if ledger is None or part is None:
+        yield []
+        return
+    with locked(ledger.path):
+        _enter(ledger, part, release, assignment, hidden, final)
+        yield [(part, ledger.path)]
+
+
+def _enter(
+    ledger: Ledger,
+    part: Path,
+    release: "ProtectionResult",
+    assignment: pl.DataFrame,
+    hidden: Path,
+    final: Path,
+) -> None:
+    ledger.refuse_changed()
+    manifest, rows = hashes_of(hidden)
+    entered = ledger.with_release(
+        assignment,
+        method=release.method,
+        settings={**release.settings, "version": incrowd.__version__},
+        held_back=int(dict(release.losses).get("people_held_back", 0)),
+        manifest_sha256=manifest,
+        rows_sha256=rows,
+        place=str(final.absolute()),
+    )
+    entered.write(part)
+    check = check_guarantee(Ledger.read(part))
+    if not check.ok:
+        raise VerificationError(f"nothing was published: {check.says}", check)
+    if ledger.replaced is not None:
+        warnings.warn(
+            f"release {ledger.replaced} of the ledger {ledger.path} is replaced by this one and "
+            "does not count any more. That is right only if nobody outside has ever seen it",
+            PrivacyWarning,
+            stacklevel=outside(),
+        )

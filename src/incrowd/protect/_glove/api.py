@@ -11,17 +11,14 @@ again, until everybody is in a crowd of k. Where the paper leaves a choice:
 """
 
 import os
-import sys
-import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from incrowd._arguments import whole
 from incrowd._outside import outside
-from incrowd.errors import ArgumentError, DataWarning, IncrowdDeprecationWarning
+from incrowd.errors import DataWarning, IncrowdDeprecationWarning
 from incrowd.protect._generalisation import checked
 from incrowd.protect._glove.settings import (
     CROWDS,
@@ -52,28 +49,15 @@ from incrowd.protect._glove.words import (
 from incrowd.protect._mechanism import Mechanism, setting
 
 if TYPE_CHECKING:
-    from incrowd._numba import Ints
     from incrowd.data._ledger import Ledger
     from incrowd.data._trajectories import Trajectories
     from incrowd.measure._stretch.definition import Stretch
-    from incrowd.protect._glove.checkpoint import Journal
-    from incrowd.protect._glove.engine import Run
-    from incrowd.protect._glove.greedy import Rules
-    from incrowd.protect._glove.release import Crowds, Release
+    from incrowd.protect._glove.release import Release
 
 __all__ = [
     "Glove",
     "glove",
 ]
-
-
-STEP = 500
-PATIENCE = 10.0
-"""Merges are noted at least this often, in seconds; searching alone may take longer."""
-FEWEST = 16
-"""A list holds no fewer candidates than this, however little memory there is."""
-PROGRAM = 400 * 10**6
-"""What Python and its libraries take before any data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +173,7 @@ class Glove(Mechanism):
         metavar="SHARE",
         least=0,
     )
-    ledger: "str | os.PathLike[str] | Ledger | None" = setting(
+    ledger: "str | os.PathLike[str] | Ledger | None" = setting(  # noqa: RUF009
         "Private ledger of all releases of the same people, made if it is not there: crowds then "
         "stay together from release to release, so that several of them, laid over one another, "
         "still leave crowds of k. People must have the same identifiers every time. Do not share "
@@ -437,17 +421,14 @@ def glove(
     (2, 0)
     """
     from incrowd._parallel import cores
-    from incrowd.data._ledger import Ledger
     from incrowd.data._trajectories import Trajectories
     from incrowd.measure._stretch.batch_bounds import CHUNK
     from incrowd.measure._stretch.definition import stretch_for
     from incrowd.measure._stretch.index import scale_for
-    from incrowd.protect._glove.checkpoint import Journal
-    from incrowd.protect._glove.engine import Run
-    from incrowd.protect._glove.k_merge import best_boxes, objective_of
-    from incrowd.protect._glove.refine import neighbours
-    from incrowd.protect._glove.release import crowds_of, merges_of, published, release_of
-    from incrowd.protect._glove.stable import history_of, stable_crowds
+    from incrowd.protect._glove.grouping import Asked, Grouping
+    from incrowd.protect._glove.k_merge import best_boxes
+    from incrowd.protect._glove.release import merges_of, published, release_of
+    from incrowd.protect._glove.stable import crowds_with
 
     data = Trajectories.of(data)
     max_space = _threshold("max_space", max_space, "max_metres", max_metres, data)
@@ -479,42 +460,16 @@ def glove(
     scale = scale_for(data, stretch, bounds=bounds)
     limits = (max_space, max_time)
 
-    def group(some: "Trajectories", size: int) -> "tuple[Run, Crowds]":
-        """Put people together, in crowds of a size."""
-        rules = rules_for(some, size, variant, asked, max_space, max_time)
-        sizes = fit(some, memory, crowds=size > PAIR or variant == "loose")
-        decide = deciding(rules, settings)
-        journal = None if checkpoint is None else Journal(checkpoint, some, decide)
-        people = None
-        try:
-            tell("Searching", 0, len(some))
-            _compile_ahead()
-            make = partial(
-                Run,
-                some,
-                rules,
-                scale,
-                threads=cores(threads),
-                block=CHUNK if block is None else whole("block", block, 1),
-                bounds=bounds,
-                **sizes,
-            )
-            run, near = make(), None
-            if journal and len(journal.found):
-                run.repeat(journal.found)
-            run.start(lambda done, total: tell("Searching", done, total))
-            if asked["crowds"] == "refined" and not run.merges:
-                near = neighbours(run)
-            _merge(run, journal, tell)
-            if asked["crowds"] == "refined":
-                people = _refine(some, run, near, make, limits, asked, journal, tell)
-        finally:
-            if journal:
-                journal.close()
-        if asked["merge"] == "two-stage":
-            run.finish(lambda done, total: tell("Finishing", done, total))
-        return run, people or crowds_of(some, run)
-
+    group = Grouping(
+        asked=Asked(variant, asked, limits, settings),
+        scale=scale,
+        threads=cores(threads),
+        block=CHUNK if block is None else whole("block", block, 1),
+        bounds=bounds,
+        memory=memory,
+        checkpoint=checkpoint,
+        tell=tell,
+    )
     held_back = None
     if ledger is None:
         run, people = group(data, k)
@@ -522,16 +477,7 @@ def glove(
             return release_of(data, run, settings)
         merges = merges_of(run)
     else:
-        known = Ledger.of(ledger, k)
-        settings |= {"ledger_k": known.k, "ledger_spare": spare}
-        people, held_back, merges = stable_crowds(
-            data,
-            history_of(data, known),
-            (known.k, k, int(spare or 0)),
-            group,
-            lambda most: objective_of(data, scale, limits, suppress_price, most),
-            cores(threads),
-        )
+        people, held_back, merges = crowds_with(ledger, data, k, spare or 0, group)
     boxed = best_boxes(
         data,
         people,
@@ -562,125 +508,5 @@ def _threshold(
     return found
 
 
-def _compile_ahead() -> None:
-    """Let other processes compile what comes after the search, unless it is there already."""
-    from incrowd._background import compile_ahead
-    from incrowd._numba import is_cached
-    from incrowd.protect._glove.greedy import run_until_event
-
-    if not is_cached(run_until_event):
-        home = "incrowd.protect._glove"
-        compile_ahead(f"{home}.engine:compile_kernels", f"{home}.k_merge:compile_kernels")
-
-
-def deciding(rules: "Rules", settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings that decide who is together: all that a checkpoint depends on."""
-    decide = {**rules._asdict(), "stretch": settings["stretch"]}
-    return decide | settings if settings.get("crowds") == "refined" else decide
-
-
 def _silent(stage: str, done: int, total: int) -> None:
     """Say nothing."""
-
-
-def _merge(run: "Run", journal: "Journal | None", tell: Callable[[str, int, int], None]) -> None:
-    """Merge until nothing is left to be merged, and note it now and then."""
-    noted, last, log = run.merges, time.monotonic(), run.log
-    # So many merges leave nothing but crowds of k.
-    expected = max(1, run.index.people - run.index.people // run.rules.k)
-    more = True
-    while more:
-        try:
-            more = run.go_on(run.merges + STEP)
-        finally:
-            if journal and (
-                not more or time.monotonic() - last > PATIENCE or sys.exc_info()[0] is not None
-            ):
-                new = slice(noted, run.merges)
-                journal.append(
-                    log.older[new], log.younger[new], log.numerator[new], log.denominator[new]
-                )
-                noted, last = run.merges, time.monotonic()
-        tell("Merging", min(run.merges, expected), expected)
-    tell("Merging", expected, expected)
-
-
-def _refine(
-    data: "Trajectories",
-    run: "Run",
-    near: "Ints | None",
-    make: "Callable[[], Run]",
-    thresholds: tuple[int | None, int | None],
-    asked: dict[str, Any],
-    journal: "Journal | None",
-    tell: Callable[[str, int, int], None],
-) -> "Crowds":
-    """Improve the crowds of a run, and note every round.
-
-    Who is near whom is known from its first search; or, after an interruption, from that of
-    another run.
-    """
-    import numpy as np
-
-    from incrowd.protect._glove.k_merge import objective_of
-    from incrowd.protect._glove.refine import neighbours, refine
-    from incrowd.protect._glove.release import crowds_of, regrouped
-
-    crowds = crowds_of(data, run)
-    # Those who were left over may all join one crowd, and one more person in every round.
-    members = max(run.rules.k, int(np.diff(crowds.groups).max())) + asked["refine_rounds"]
-    members += int(np.count_nonzero(crowds.place < 0))
-    scale, price = run.index.scale, asked["suppress_price"]
-    objective = objective_of(data, scale, thresholds, price, members)
-    place = crowds.place.copy()
-    begun, ended = journal.repeat_rounds(place) if journal else (0, False)
-    if ended or begun >= asked["refine_rounds"]:
-        return regrouped(data, crowds, place)
-    if near is None:
-        again = make()
-        again.start(lambda done, total: tell("Searching", done, total))
-        near = neighbours(again)
-    place = refine(
-        data,
-        place,
-        run.rules.k,
-        objective,
-        near,
-        threads=run.threads,
-        rounds=asked["refine_rounds"],
-        begun=begun,
-        note=journal.append_round if journal else None,
-        tell=tell,
-    )
-    return regrouped(data, crowds, place)
-
-
-def fit(data: "Trajectories", memory: str | int | None, *, crowds: bool) -> dict[str, int]:
-    """Choose how fine bounds are, and how long lists, within the memory; refuse too little.
-
-    `crowds` tells that what was merged is merged again.
-    """
-    from incrowd._memory import Memory
-    from incrowd.measure._stretch.batch_bounds import CHUNK, TILE_CHUNKS, TILE_WIDTH
-    from incrowd.measure._stretch.partition import BINS, CORNER_REGIONS, REGIONS
-    from incrowd.protect._glove.engine import lists_for
-
-    people, samples = len(data), data.samples
-    limit = Memory.of(memory).limit
-    merged = 54 * samples // 2 if crowds else 0  # otherwise it is done at the end
-    for part in (1, 2, 4, 8, 16):
-        listed = max(FEWEST, lists_for(people) // part)
-        sizes = {"regions": REGIONS // part, "bins": BINS // part, "listed": listed}
-        sizes["corner_regions"] = CORNER_REGIONS // part if crowds else 0
-        rows = people * (sizes["regions"] + sizes["bins"])
-        rows += rows * TILE_WIDTH // (TILE_CHUNKS * CHUNK)  # one by one, and side by side
-        rows += people * 5 * sizes["corner_regions"]
-        # Codes of places while the map is drawn, boxes and orders at the end.
-        work = max(24 * samples, rows + 12 * listed * people + merged + 20 * samples)
-        need = PROGRAM + 32 * samples + work
-        if need <= limit:
-            return sizes
-    raise ArgumentError(
-        f"{people:,} people with {samples:,} samples need {need / 1e9:.1f} GB; the memory limit is "
-        f"{limit / 1e9:.1f} GB"
-    )

@@ -36,6 +36,7 @@ up for so many who leave. Nobody who came later can take their place.
 import heapq
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -45,25 +46,26 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from incrowd._outside import outside
-from incrowd.data._ledger import ABSENT
+from incrowd.data._ledger import ABSENT, Ledger
 from incrowd.errors import ArgumentError, PrivacyWarning
 from incrowd.protect._glove.k_merge import Objective, losses_of_crowds
 from incrowd.protect._glove.release import Crowds, merges_of, together
 
 if TYPE_CHECKING:
+    import os
+
     from incrowd._numba import Ints
-    from incrowd.data._ledger import Ledger
     from incrowd.data._trajectories import Trajectories
-    from incrowd.protect._glove.engine import Run
+    from incrowd.protect._glove.grouping import Grouping
 
 __all__ = [
     "HELD_BACK",
     "NEWCOMER",
     "Stable",
+    "crowds_with",
     "history_of",
     "join",
     "keep_together",
-    "stable_crowds",
 ]
 
 
@@ -75,8 +77,6 @@ many small ones look, but some at least."""
 
 COME_BACK = 0.5
 """If a smaller share of the last release comes back, identifiers may have changed."""
-
-Group = Callable[["Trajectories", int], tuple["Run", Crowds]]
 
 
 class Stable(NamedTuple):
@@ -142,9 +142,7 @@ def keep_together(history: NDArray[np.int32], k: int) -> "Ints":
     known = np.flatnonzero((history != ABSENT).any(axis=1))
     if not len(known):
         return place
-    kinds, kind, number = np.unique(
-        history[known], axis=0, return_inverse=True, return_counts=True
-    )
+    kinds, kind, number = np.unique(history[known], axis=0, return_inverse=True, return_counts=True)
     covered, by = _covering(kinds)
     alive = np.ones(len(kinds), np.bool_)
     while True:
@@ -181,30 +179,26 @@ def _covering(kinds: NDArray[np.int32]) -> tuple["Ints", "Ints"]:
     return covered, by
 
 
-def stable_crowds(
+def crowds_with(
+    ledger: "str | os.PathLike[str] | Ledger",
     data: "Trajectories",
-    history: NDArray[np.int32],
-    sizes: tuple[int, int, int],
-    group: Group,
-    objective: Callable[[int], Objective],
-    threads: int,
+    k: int,
+    spare: int,
+    group: "Grouping",
 ) -> Stable:
-    """Put everybody into crowds of k or more who may be published, keeping to all histories.
+    """Put everybody into crowds of k or more whom the histories of a ledger allow to publish.
 
     Parameters
     ----------
-    history
-        See `keep_together`.
-    sizes
-        How many people the ledger keeps in common; how many crowds of this release have at least;
-        by how many those of newcomers are larger.
+    spare
+        By how many people crowds of newcomers are larger.
     group
-        Puts people together by GLOVE, in crowds of a size: gives the run and its crowds.
-    objective
-        Gives by what crowds are compared, if none has more than so many members.
+        Puts people together by GLOVE.
     """
-    kept, k, spare = sizes
-    place = keep_together(history, kept)
+    known = Ledger.of(ledger, k)
+    group.asked.settings.update({"ledger_k": known.k, "ledger_spare": spare})
+    history = history_of(data, known)
+    place = keep_together(history, known.k)
     fresh, older = np.flatnonzero(place == NEWCOMER), int(place.max(initial=-1)) + 1
     merges = _no_merges()
     if len(fresh) >= k:
@@ -215,7 +209,7 @@ def stable_crowds(
     alone = np.flatnonzero(place == NEWCOMER)
     # Each by herself, until she has joined others.
     place[alone] = int(place.max(initial=-1)) + 1 + np.arange(len(alone))
-    place = join(data, place, k, objective, threads)
+    place = join(data, place, k, partial(group.objective, data), group.threads)
     return Stable(_as_crowds(data, place), place == HELD_BACK, merges)
 
 
