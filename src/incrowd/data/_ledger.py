@@ -12,17 +12,16 @@ maker of releases has to remember so that this does not happen; `incrowd.evaluat
 guarantees, and checks it.
 
 It is one Parquet file: a row for each person who was ever published (``user``, and in
-``release_N`` the number of her crowd; null if she was not in it), and a header in its metadata. It
-names everybody: it is as private as the private record, and stays outside of releases.
+``release_N`` her crowd; null if she was in none), and a header in its metadata. It names everybody:
+it is as private as the private record, and stays outside of releases.
 """
 
-import contextlib
 import datetime as dt
 import hashlib
 import io
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,7 +33,7 @@ from numpy.typing import NDArray
 
 import incrowd
 from incrowd._arguments import whole
-from incrowd._atomic import replacing, writing_error
+from incrowd._atomic import replacing
 from incrowd._format import several
 from incrowd._summary import Summarised, Summary
 from incrowd.data._manifest import MANIFEST, TABLES, read_manifest
@@ -45,7 +44,6 @@ __all__ = [
     "Ledger",
     "LedgerEntry",
     "hashes_of",
-    "locked",
 ]
 
 
@@ -175,11 +173,7 @@ class Ledger(Summarised):
             empty = np.empty((0, 0), np.int32)
             return cls(Path(path), wanted, (), pl.Series("user", [], pl.String()), empty)
         found = cls.read(path)
-        if k is not None and wanted < found.k:
-            raise ArgumentError(
-                f"the ledger {found.path} keeps {found.k} people in common, and k = {wanted} is "
-                f"less; take k = {found.k} or more"
-            )
+        found._refuse_smaller(k)  # noqa: SLF001  our own
         return found
 
     @classmethod
@@ -225,12 +219,15 @@ class Ledger(Summarised):
         """Return the ledger that is meant by a path, or a ledger itself."""
         if not isinstance(ledger, Ledger):
             return cls.open(ledger, k)
-        if k is not None and k < ledger.k:
-            raise ArgumentError(
-                f"the ledger {ledger.path} keeps {ledger.k} people in common, and k = {k} is "
-                f"less; take k = {ledger.k} or more"
-            )
+        ledger._refuse_smaller(k)  # noqa: SLF001  our own
         return ledger
+
+    def _refuse_smaller(self, k: int | None) -> None:
+        if k is not None and k < self.k:
+            raise ArgumentError(
+                f"the ledger {self.path} keeps {self.k} people in common, and k = {k} is less; "
+                f"take k = {self.k} or more"
+            )
 
     def crowds_of(self, people: pl.Series) -> Crowds:
         """Return the crowds of some people: a row each, in their order; -1 where they were in none.
@@ -434,29 +431,6 @@ def hashes_of(release: str | os.PathLike[str]) -> tuple[str, str]:
     if not isinstance(rows, Mapping) or not isinstance(rows.get("sha256"), str):
         raise UnreadableError(f"{folder} is no release: its manifest names no rows", file=folder)
     return _hash((folder / MANIFEST).read_bytes()), rows["sha256"]
-
-
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold a lock while a ledger is amended; the system gives it back if the process ends.
-
-    Where files cannot be locked (on Windows), nothing is held.
-    """
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    lock = path.with_name(f".{path.name}.lock")
-    try:
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise writing_error(path, error) from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _parsed(file: Path, content: bytes, header: Mapping[str, Any]) -> Ledger:

@@ -39,11 +39,12 @@ import incrowd
 from incrowd._atomic import refuse_taken
 from incrowd._format import people as _people
 from incrowd._format import several
+from incrowd._lock import locked
 from incrowd._numba import Ints
 from incrowd._outside import outside
 from incrowd._summary import Summarised, Summary
-from incrowd.data._ledger import ABSENT, Ledger, LedgerEntry, hashes_of, locked
-from incrowd.data._manifest import MANIFEST
+from incrowd.data._ledger import ABSENT, Ledger, LedgerEntry, hashes_of
+from incrowd.data._manifest import MANIFEST, read_release
 from incrowd.errors import ArgumentError, PrivacyWarning, VerificationError
 from incrowd.evaluate._verify.result import Check, Verification, failed, passed
 
@@ -237,9 +238,10 @@ def find_release(ledger: Ledger, release: str | os.PathLike[str]) -> tuple[Ledge
     Raises
     ------
     UnreadableError
-        If it is no release.
+        If it is no release, or its files were changed.
     """
     folder = Path(release)
+    read_release(folder)  # its files are those of its manifest
     manifest, rows = hashes_of(folder)
     entry = ledger.find(folder)
     if entry is None:

@@ -5,13 +5,13 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import random_cases
 
 import incrowd
 from incrowd.data._ledger import ABSENT, Ledger
 from incrowd.errors import ArgumentError, PrivacyWarning
 from incrowd.protect._glove.stable import HELD_BACK, NEWCOMER, keep_together
 from naive import ledger as naive
+from strategies import random_cases
 
 CITY = incrowd.synthesize("city", users=14, seed=5)
 
@@ -52,7 +52,9 @@ class TestKeepTogether:
         assert {person for person in older if place[person] >= 0} == naive.largest(
             history, older, k
         )
-        assert all(place[person] == NEWCOMER for person in range(len(matrix)) if person not in older)
+        assert all(
+            place[person] == NEWCOMER for person in range(len(matrix)) if person not in older
+        )
         assert all(place[person] in (HELD_BACK, *range(len(matrix))) for person in older)
         # As they are put together, they may be published; newcomers change nothing in that.
         crowds = {person: int(crowd) for person, crowd in enumerate(place) if crowd >= 0}
@@ -230,7 +232,7 @@ class TestRefuses:
         text = incrowd.Trajectories(
             CITY.columns, CITY.offsets, CITY.frame, people=CITY.people.cast(pl.String)
         )
-        with pytest.raises(ArgumentError, match="identifiers are text .* and numbers"):
+        with pytest.raises(ArgumentError, match=r"identifiers are text .* and numbers"):
             incrowd.glove(text, 2, ledger=ledger)
 
     def test_half_of_the_people_are_enough(self, recwarn):

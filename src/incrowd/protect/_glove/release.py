@@ -92,7 +92,8 @@ class Losses(Summarised, Mapping[str, int]):
         return len(self._counted())
 
     def _counted(self) -> list[str]:
-        return [each.name for each in fields(self) if getattr(self, each.name) is not None]
+        names = [each.name for each in fields(self) if getattr(self, each.name) is not None]
+        return sorted(names, key=lambda name: not name.startswith("people"))
 
     def _summary(self) -> Summary:
         counts = {name.replace("_", " "): f"{number:,}" for name, number in self.items()}

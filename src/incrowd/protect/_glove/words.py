@@ -28,8 +28,8 @@ OTHERS = (
         "that differ leave what both have in common, which may be one person"
     ),
     (
-        "somebody who knows that a person is not in a release of the ledger: who was in her crowd "
-        "elsewhere and is in that one is then not she"
+        "somebody who knows that a person is absent from a release of the ledger: that rules out "
+        "everybody who is in it, and fewer people may be left"
     ),
 )
 """What holds of several releases, without a ledger and with one."""
@@ -109,10 +109,9 @@ def explanation_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
             )
         if _with_ledger(settings):
             texts.append(
-                "It was made with a ledger of releases of the same people: who was in the same "
-                "crowd in an earlier one is in the same crowd again. Who could not be published "
-                "without leaving fewer people than that in common with an earlier crowd was left "
-                "out; the manifest counts these people among those who were dropped."
+                "It was made with a ledger of releases of the same people: who was together in "
+                "earlier ones stays together. People of whose earlier crowds too few are left were "
+                "left out; the losses count them as held back."
             )
         if any(settings.get(name) is not None for name in PRICES):
             texts.append(
