@@ -239,7 +239,7 @@ class Ledger(Summarised):
         """
         found = np.full((len(people), len(self.entries)), ABSENT, np.int32)
         if people.n_unique() != len(people):
-            raise ArgumentError("an identifier comes twice; a ledger needs one row for each person")
+            raise ArgumentError("an identifier comes twice, and stands for one person in a ledger")
         if not len(self.people):
             return found
         self._refuse_other_kind(people)
@@ -256,8 +256,8 @@ class Ledger(Summarised):
             mine, theirs = (kind[each.dtype == pl.String()] for each in (self.people, people))
             raise ArgumentError(
                 f"identifiers are {theirs} ({people.dtype}) in this data and {mine} "
-                f"({self.people.dtype}) in the ledger {self.path}, so that nobody is found again; "
-                "read every month in the same way"
+                f"({self.people.dtype}) in {self.path}, the ledger; nobody would be found again. "
+                "Read every month in the same way"
             )
 
     def with_release(self, assignment: pl.DataFrame, **about: Any) -> "Ledger":

@@ -211,7 +211,7 @@ class TestMonths:
 class TestRefuses:
     def test_what_makes_no_sense(self, tmp_path):
         ledger = tmp_path / "ledger.parquet"
-        with pytest.raises(ArgumentError, match="a ledger needs merge='optimal'"):
+        with pytest.raises(ArgumentError, match="ledgers need merge='optimal'"):
             incrowd.glove(CITY, 2, merge="two-stage", ledger=ledger)
         with pytest.raises(ArgumentError, match="ledger_spare belongs to a ledger"):
             incrowd.glove(CITY, 2, ledger_spare=1)

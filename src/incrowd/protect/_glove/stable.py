@@ -106,7 +106,7 @@ def history_of(data: "Trajectories", ledger: "Ledger") -> NDArray[np.int32]:
         If so few people come back that identifiers may be other ones every month.
     """
     if int(data.crowd.max(initial=1)) > 1:
-        raise ArgumentError("a ledger needs one person per trajectory, and here are crowds")
+        raise ArgumentError("one person per trajectory is needed for a ledger, and here are crowds")
     history = ledger.crowds_of(data.people)
     if len(ledger.entries):
         last, back = ledger.entries[-1], int((history[:, -1] != ABSENT).sum())
