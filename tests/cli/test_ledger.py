@@ -105,6 +105,13 @@ class TestAnonymize:
         assert (status, "--withdraw 1 first" in " ".join(err.split())) == (2, True)
         assert sequences() == [1, 2]
 
+    def test_a_new_one_is_said_to_be_new(self, months, incrowd):
+        words = ("--ledger", "ledger.parquet", "--record")
+        _, _, err = incrowd("anonymize", "march.csv", "-o", "march", *words, "who.parquet")
+        assert "there is no ledger ledger.parquet yet; a new one is begun" in " ".join(err.split())
+        _, _, err = incrowd("anonymize", "april.csv", "-o", "april", *words, "who2.parquet")
+        assert "a new one is begun" not in " ".join(err.split())
+
 
 class TestLedger:
     def test_what_is_not_there(self, months, incrowd):

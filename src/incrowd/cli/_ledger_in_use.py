@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd.cli._console import say
+
 if TYPE_CHECKING:
     from incrowd.data._ledger import Ledger
     from incrowd.protect._mechanism import Mechanism
@@ -40,6 +42,11 @@ def with_ledger(
 
     refuse_place(Path(asked), output)
     ledger = Ledger.open(asked, getattr(mechanism, "k", None))
+    if ledger.on_disk is None:
+        say(
+            f"note: there is no ledger {asked} yet; a new one is begun. Of releases that were "
+            "published before it knows nothing: if there should be one, stop here and look for it"
+        )
     for release in replaced:
         ledger = ledger.before(release)
     changed: Any = mechanism

@@ -389,6 +389,7 @@ method = "glove"
 k = {k}                      # people who must share each record
 # max_metres = 15000       # leave out what would become wider than this
 # max_minutes = 360        # leave out what would become longer than this
+# ledger = "ledger.parquet"   # keeps crowds together from release to release; do not share it
 
 [report]   # incrowd report --help
 purpose = "contract"       # internal, contract or open: sets the thresholds of the report
