@@ -21,8 +21,8 @@ from incrowd.measure._stretch.box_bounds import corner_bound_each
 from incrowd.measure._stretch.definition import Stretch
 from incrowd.measure._stretch.index import EACH, SearchIndex, exact_cost, samples_of, scale_for
 from incrowd.measure._stretch.lower_bounds import SAFE, bound_each_sample, is_longer
-from incrowd.protect._glove.api import fit
 from incrowd.protect._glove.engine import AHEAD, Run
+from incrowd.protect._glove.grouping import fit
 from incrowd.protect._glove.settings import resolve, rules_for
 
 K = 3

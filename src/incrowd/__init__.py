@@ -1,14 +1,16 @@
 """Make datasets of people's trajectories safe to share: measure, attack, protect, prove.
 
 ========  ==========================================================================================
-data      read, read_visits, synthesize, select, write; Trajectories, Visits, visits, Frame
+data      read, read_visits, synthesize, select, write; Trajectories, Visits, visits, Frame;
+          Ledger
 measure   describe, k_gap, dispersion, features, uniqueness, traces, points_of_interest; Stretch;
           plot_k_gap
 attack    risk, deanonymize; ATTACKS, Attack
 predict   predict.learn, predict.estimate and the rest of the module: risk without simulation
 protect   glove; MECHANISMS: Glove, Filter, Cloak, Generalise, GeoI; Mechanism
-evaluate  publish, verify, sign; of_release, of_files, BeforeAfter; accuracy, utility, inference,
-          anonymizability, study; attack_release, RELEASE_ATTACKS; plot_trade_off
+evaluate  publish, verify, sign; ledger_history; of_release, of_files, BeforeAfter; accuracy,
+          utility, inference, anonymizability, study; attack_release, RELEASE_ATTACKS;
+          plot_trade_off
 report    report.make: the page that a privacy officer reads and signs
 errors    errors.IncrowdError and what is below it
 ========  ==========================================================================================
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from incrowd.attack import deanonymize as deanonymize
     from incrowd.attack import risk as risk
     from incrowd.data import Frame as Frame
+    from incrowd.data import Ledger as Ledger
     from incrowd.data import Reading as Reading
     from incrowd.data import Trajectories as Trajectories
     from incrowd.data import Trajectory as Trajectory
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
     from incrowd.evaluate import Check as Check
     from incrowd.evaluate import Decision as Decision
     from incrowd.evaluate import Inference as Inference
+    from incrowd.evaluate import LedgerHistory as LedgerHistory
     from incrowd.evaluate import Publication as Publication
     from incrowd.evaluate import ReleaseAttacks as ReleaseAttacks
     from incrowd.evaluate import Study as Study
@@ -58,6 +62,7 @@ if TYPE_CHECKING:
     from incrowd.evaluate import anonymizability as anonymizability
     from incrowd.evaluate import attack_release as attack_release
     from incrowd.evaluate import inference as inference
+    from incrowd.evaluate import ledger_history as ledger_history
     from incrowd.evaluate import of_files as of_files
     from incrowd.evaluate import of_release as of_release
     from incrowd.evaluate import plot_trade_off as plot_trade_off
@@ -99,6 +104,7 @@ __all__, __getattr__, __dir__ = lazy(
         "": ["errors", "predict", "report"],
         "data": [
             "Frame",
+            "Ledger",
             "Reading",
             "Trajectories",
             "Trajectory",
@@ -148,6 +154,7 @@ __all__, __getattr__, __dir__ = lazy(
             "Check",
             "Decision",
             "Inference",
+            "LedgerHistory",
             "Publication",
             "RELEASE_ATTACKS",
             "ReleaseAttacks",
@@ -158,6 +165,7 @@ __all__, __getattr__, __dir__ = lazy(
             "anonymizability",
             "attack_release",
             "inference",
+            "ledger_history",
             "of_files",
             "of_release",
             "plot_trade_off",

@@ -28,7 +28,7 @@ from incrowd.protect import _normalise as normalise
 from incrowd.protect import _planar_laplace as planar_laplace
 from incrowd.protect._generalisation import SPANS, Cloak, Generalise
 from incrowd.protect._geo_indistinguishability import LEVELS, GeoI
-from incrowd.protect._glove.api import fit
+from incrowd.protect._glove.grouping import fit
 from incrowd.protect._mechanism import Mechanism
 from incrowd.protect._planar_laplace import laplace
 from incrowd.protect._spatial_filtering import Filter

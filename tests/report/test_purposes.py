@@ -140,6 +140,15 @@ class TestQuestions:
     def test_linkability_is_never_green(self):
         found = self.answers(numbers())["linkability"]
         assert (found.level, found.figure) == ("amber", "partly assessed")
+        assert "each release is judged alone" in found.says
+
+    def test_linkability_tells_of_a_ledger(self):
+        known = numbers()
+        made = replace(known.settings, settings={**known.settings.settings, "ledger_k": 3})
+        found = self.answers(replace(known, settings=made))["linkability"]
+        assert (found.level, found.figure) == ("amber", "partly assessed")
+        assert "leave 3 people or more in the same crowds" in found.says
+        assert "each release is judged alone" not in found.says
 
     @pytest.mark.parametrize(
         ("homes", "purpose", "level"),

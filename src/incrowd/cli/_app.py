@@ -16,6 +16,7 @@ from incrowd.cli import (
     evaluate,
     init,
     learn,
+    ledger,
     measure,
     predict,
     report,
@@ -51,7 +52,7 @@ _GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
     "Data": (synth.synth, describe.describe, convert.convert),
     "Measure": (measure.measure, uniqueness.uniqueness, study.study),
     "Attack": (attack.attack, deanonymize.deanonymize, learn.learn, predict.predict),
-    "Protect": (anonymize.anonymize, verify.verify),
+    "Protect": (anonymize.anonymize, verify.verify, ledger.ledger),
     "Evaluate": (evaluate.evaluate, report.report, sign.sign),
 }
 

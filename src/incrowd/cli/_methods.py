@@ -353,6 +353,9 @@ def lines_of(data: "Trajectories", result: "ProtectionResult", done: "Publicatio
         rows.append(("people alone", f"{text}; k-anonymity is not promised"))
     dropped = losses.pop("people_dropped", people - sizes["people"])
     rows.append(("people dropped", share(dropped, people)))
+    if "people_held_back" in losses:
+        held = share(losses["people_held_back"], people)
+        rows.append(("people held back", f"{held}, because of earlier releases of the ledger"))
     rows += [
         (name.replace("_", " "), share(count, samples) if "sample" in name else f"{count:,}")
         for name, count in losses.items()

@@ -53,6 +53,7 @@ __all__ = [
     "refuse_damaged",
     "seals_of",
     "working_folder",
+    "working_name",
 ]
 
 RELEASE, PRIVATE, RECORD, GAPS = "release", "private", "who.parquet", "k_gaps.parquet"
@@ -266,13 +267,18 @@ def alone(final: Path) -> Iterator[None]:
             lock.unlink(missing_ok=True)
 
 
+def working_name(final: Path) -> Path:
+    """Return the hidden name of the folder of a run, until it gets its own."""
+    return final.with_name(f".{final.name}.part")
+
+
 @contextlib.contextmanager
 def working_folder(final: Path, key: str) -> Iterator[Path]:
     """Give the hidden folder of this run: that of an interrupted one, if it was the same.
 
     It is removed if the same run would end in the same way again, and kept after anything else.
     """
-    part = final.with_name(f".{final.name}.part")
+    part = working_name(final)
     _begin(part, key)
     messages.kept = f"what is done is kept in {part}: start it again to go on"
     try:

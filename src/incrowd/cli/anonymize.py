@@ -3,7 +3,7 @@
 import contextlib
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -12,6 +12,7 @@ import typer
 
 from incrowd.cli._command import EVERYWHERE
 from incrowd.cli._console import on_first_progress, progress, say
+from incrowd.cli._ledger_in_use import told_of_ledger, with_ledger
 from incrowd.cli._messages import error_document, print_json
 from incrowd.cli._methods import (
     as_plain,
@@ -38,6 +39,7 @@ __all__ = [
     "itself",
     "lines_of",
     "protected",
+    "refuse_same",
     "stages",
 ]
 
@@ -134,10 +136,13 @@ def anonymize(
     from incrowd.evaluate._publish import publish, refuse_places
 
     refuse_places(output, record=record, overwrite=overwrite)
+    mechanism, ledger = with_ledger(mechanism, output, *([output] if overwrite else []))
     journal = None
     if mechanism.long_running:
         journal = checkpoint or output.with_name(f"{output.name}.checkpoint")
-    _refuse_same(context.params["data"], output, record, journal)
+    kept = None if ledger is None else ledger.path
+    written = {"release": output, "private record": record, "checkpoint": journal, "ledger": kept}
+    refuse_same(context.params["data"], written)
     _refuse_journal(journal, output)
     _tell_left_behind(output, record)
     if record is None:
@@ -158,6 +163,7 @@ def anonymize(
                     format=form.value,
                     record=record,
                     reading=None if record is None else source.noted(data, local),
+                    ledger=ledger,
                     overwrite=overwrite,
                     max_lost=fail_above,
                     progress=update,
@@ -171,7 +177,7 @@ def anonymize(
     if as_json:
         print_json(as_plain(data, done, record))
         return
-    print("\n".join([*lines_of(data, result, done), "", *_next(context, done, record)]))
+    print("\n".join([*lines_of(data, result, done), "", *_next(context, done, record, kept)]))
 
 
 def protected(
@@ -238,11 +244,10 @@ def itself() -> str:
     return sys.argv[0] if Path(sys.argv[0]).name == "incrowd" else "incrowd"
 
 
-def _refuse_same(data: str, output: Path, record: Path | None, journal: Path | None = None) -> None:
+def refuse_same(data: str, written: Mapping[str, Path | None]) -> None:
     """Refuse to write over the input or among it, or to give two files the same name."""
     from incrowd.data._io.sources import files_of
 
-    written = {"release": output, "private record": record, "checkpoint": journal}
     names: dict[Path, str] = {}
     for what, path in written.items():
         if path is None:
@@ -332,11 +337,15 @@ def _refuted(error: VerificationError, *, as_json: bool) -> NoReturn:
     raise typer.Exit(1) from error
 
 
-def _next(context: typer.Context, done: "Publication", record: Path | None) -> list[str]:
+def _next(
+    context: typer.Context, done: "Publication", record: Path | None, ledger: Path | None
+) -> list[str]:
     """Say where everything is, and how to verify it again."""
     lines = [f"The release is in {done.path}."]
     if record is not None:
         lines.append(f"The private record is {record}. Do not share it: it names everybody.")
+    if ledger is not None:
+        lines += told_of_ledger(ledger)
     if record is not None:
         # The record knows the original and how it was read.
         again = shlex.join([itself(), "verify", str(done.path), "--record", str(record)])

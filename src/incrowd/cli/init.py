@@ -394,6 +394,7 @@ k = {k}                      # people who must share each record
 # max_metres = 15000       # leave out what would become wider than this
 # max_minutes = 360        # leave out what would become longer than this
 # edges = "500m,15min"     # round sides of samples outwards, so that none is a true one's
+# ledger = "ledger.parquet"   # keeps crowds together from release to release; do not share it
 
 [report]   # incrowd report --help
 purpose = "contract"       # internal, contract or open: sets the thresholds of the report

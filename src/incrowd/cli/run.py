@@ -30,6 +30,7 @@ from incrowd._atomic import replacing
 from incrowd._format import several
 from incrowd.cli import _methods, anonymize, describe
 from incrowd.cli._console import on_first_progress, progress, say
+from incrowd.cli._ledger_in_use import told_of_ledger, with_ledger
 from incrowd.cli._messages import note_log, print_json
 from incrowd.cli._methods import mechanism_of, refuse_options, takes_settings, without_others
 from incrowd.cli._options import MACHINE, AsJson, LocalZone, Source, reads_data
@@ -55,6 +56,7 @@ from incrowd.cli._run_folder import (
     refuse_damaged,
     seals_of,
     working_folder,
+    working_name,
 )
 from incrowd.cli.report import STATUS, Purposes
 from incrowd.errors import ArgumentError, IncrowdError
@@ -62,6 +64,7 @@ from incrowd.errors import ArgumentError, IncrowdError
 if TYPE_CHECKING:
     import polars as pl
 
+    from incrowd.data._ledger import Ledger
     from incrowd.data._trajectories import Trajectories
     from incrowd.protect._mechanism import Mechanism
     from incrowd.report._make import Report
@@ -179,6 +182,10 @@ def run(
     _refuse_reporting(reporting)
     wanted = _Wanted(source, method, settings, reporting, form.value, fail_above)
     check_name(name)
+    ledger_file = getattr(mechanism, "ledger", None)
+    anonymize.refuse_same(
+        source.path, {"ledger": None if ledger_file is None else Path(ledger_file)}
+    )
     say("Hashing the input ...")
     key = wanted.key()
     final = None
@@ -192,10 +199,15 @@ def run(
     make_folder(folder)
     with alone(final):
         refuse(final, source.path, overwrite=overwrite)
+        # What a run that was interrupted, or is to be replaced, has entered does not count.
+        before = [working_name(final), final] if overwrite else [working_name(final)]
+        mechanism, ledger = with_ledger(mechanism, final, *(run / RELEASE for run in before))
         with working_folder(final, key) as work:
-            steps = _Steps(work, wanted, mechanism, data, _telling(as_json=as_json))
+            steps = _Steps(work, wanted, mechanism, data, _telling(as_json=as_json), ledger)
             steps.all(key, _options_in_use(context))
             give_name(work, final)
+    if ledger is not None and not as_json:
+        _print("\n" + "\n".join(told_of_ledger(ledger.path)))
     _finish(final, as_json=as_json)
 
 
@@ -209,9 +221,10 @@ class _Steps:
         mechanism: "Mechanism",
         data: "Trajectories",
         tell: "Callable[[list[str]], None]",
+        ledger: "Ledger | None" = None,
     ) -> None:
         self.folder, self.wanted, self.mechanism = folder, wanted, mechanism
-        self.data, self.tell = data, tell
+        self.data, self.tell, self.ledger = data, tell, ledger
         self.private = folder / PRIVATE
         self.private.mkdir(mode=OWNER_ONLY, exist_ok=True)
 
@@ -281,7 +294,7 @@ class _Steps:
         from incrowd.evaluate._publish import publish
 
         release, record = self.folder / RELEASE, self.private / RECORD
-        if release.is_dir() and record.is_file() and _is_whole(release):
+        if release.is_dir() and record.is_file() and _is_whole(release) and self._is_entered():
             say(f"the release is there already, in {release}")
             (self.private / JOURNAL).unlink(missing_ok=True)
             return
@@ -296,11 +309,19 @@ class _Steps:
                 result, release, original=self.data,
                 format=self.wanted.form, record=record, max_lost=self.wanted.max_lost,
                 reading=self.wanted.source.noted(self.data, self.wanted.reporting["tz"]),
-                progress=update,
+                ledger=self.ledger, progress=update,
             )  # fmt: skip
         self.tell(["", *_methods.lines_of(self.data, result, done)])
         if journal is not None:
             journal.unlink(missing_ok=True)
+
+    def _is_entered(self) -> bool:
+        """Tell whether the ledger, if there is one, has the release of an interrupted run."""
+        if self.ledger is None:
+            return True
+        from incrowd.data._ledger import Ledger
+
+        return Ledger.open(self.ledger.path).find(self.folder / RELEASE) is not None
 
     def _evaluated(self) -> None:
         import incrowd

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from incrowd.data._io.reading_report import Reading as Reading
     from incrowd.data._io.reading_report import Rejects as Rejects
     from incrowd.data._io.write import write as write
+    from incrowd.data._ledger import Ledger as Ledger
+    from incrowd.data._ledger import LedgerEntry as LedgerEntry
     from incrowd.data._manifest import Manifest as Manifest
     from incrowd.data._manifest import read_manifest as read_manifest
     from incrowd.data._select import select as select
@@ -34,6 +36,7 @@ __all__, __getattr__, __dir__ = lazy(
         "_io.read": ["read", "read_visits"],
         "_io.reading_report": ["Reading", "Rejects"],
         "_io.write": ["write"],
+        "_ledger": ["Ledger", "LedgerEntry"],
         "_manifest": ["Manifest", "read_manifest"],
         "_select": ["select"],
         "_synthetic.generate": ["synthesize"],

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from incrowd.evaluate._decision import Decision as Decision
     from incrowd.evaluate._decision import check_decision as check_decision
     from incrowd.evaluate._decision import sign as sign
+    from incrowd.evaluate._ledger import LedgerHistory as LedgerHistory
+    from incrowd.evaluate._ledger import ledger_history as ledger_history
     from incrowd.evaluate._plots import plot_trade_off as plot_trade_off
     from incrowd.evaluate._publish import Publication as Publication
     from incrowd.evaluate._publish import publish as publish
@@ -62,6 +64,7 @@ __all__, __getattr__, __dir__ = lazy(
             "of_release",
         ],
         "_decision": ["Decision", "check_decision", "sign"],
+        "_ledger": ["LedgerHistory", "ledger_history"],
         "_plots": ["plot_trade_off"],
         "_publish": ["Publication", "publish"],
         "_release_attacks.base": ["ReleaseAttack"],

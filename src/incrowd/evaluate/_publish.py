@@ -8,7 +8,9 @@
 
 What was verified are the bytes that are published: the directory is written, verified where it
 lies, told what was found, and then renamed. The private record, where one is asked for, is written
-beside its own name before, and gets it with the release: both are there, or neither.
+beside its own name before, and gets it with the release: both are there, or neither. So is the
+ledger, where one is given, with this release entered: before that, its guarantee over all of its
+releases is checked, as it is written (`_ledger`).
 
 Whatever mechanism made it, the result brings its own words and names what it guarantees; nothing
 here knows a mechanism by its name.
@@ -21,7 +23,7 @@ import os
 import secrets
 import shutil
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,10 +49,12 @@ from incrowd.errors import (
     VerificationError,
 )
 from incrowd.evaluate._comparison import refuse_no_result
+from incrowd.evaluate._ledger import entering, ledger_for, with_ledger
 from incrowd.evaluate._verify.result import Verification
 from incrowd.evaluate._verify.run import verify
 
 if TYPE_CHECKING:
+    from incrowd.data._ledger import Ledger
     from incrowd.data._original import OriginalReading
     from incrowd.protect._mechanism import ProtectionResult
 
@@ -101,6 +105,7 @@ def publish(
     format: str = "parquet",  # noqa: A002  the word that users know
     record: str | os.PathLike[str] | None = None,
     reading: "OriginalReading | None" = None,
+    ledger: "str | os.PathLike[str] | Ledger | None" = None,
     overwrite: bool = False,
     draws: int = 2500,
     max_lost: float | None = None,
@@ -130,6 +135,11 @@ def publish(
         How the original was read, kept in the private record, so that `verify`, `evaluate` and
         `report` read it so again. Unless given, as :func:`incrowd.read` read it from files; not
         known, if a part of it was selected afterwards.
+    ledger
+        The private ledger (its file, or a :class:`incrowd.Ledger`) with which the release was
+        made; it is made if it is not there. The release is entered, and published only if the
+        guarantee holds over all releases of the ledger. With `overwrite`, the release that is
+        replaced must be the last of the ledger, and is so there as well.
     overwrite
         Whether a release of that name, and a record, may be replaced. Nothing but a release (or
         an empty directory) ever is, and only after the new one was verified.
@@ -144,9 +154,13 @@ def publish(
     Raises
     ------
     ArgumentError
-        If nothing is left to publish, or the record would lie in a release.
+        If nothing is left to publish, the record or the ledger would lie in a release, the release
+        was made with a ledger and none is given, or the release to be replaced is not the ledger's
+        last.
     OutputError
-        If the name is taken or writing fails.
+        If the name is taken or writing fails; or if the ledger has changed since it was read.
+    UnreadableError
+        If the ledger is none, is damaged, or was written by a later version.
     LossError
         If more than `max_lost` is lost.
     VerificationError
@@ -155,7 +169,8 @@ def publish(
     Warns
     -----
     PrivacyWarning
-        If somebody has a record of her own, or no k is promised: once.
+        If somebody has a record of her own, or no k is promised: once. If a release is replaced in
+        the ledger.
 
     Whatever is raised, nothing new is left under any name.
 
@@ -175,6 +190,7 @@ def publish(
     final, private = Path(path), None if record is None else Path(record)
     refuse_places(final, record=private, overwrite=overwrite)
     refuse_no_result(release)
+    known = ledger_for(release, ledger, final, overwrite=overwrite)
     original = Trajectories.of(original, "original")
     if not len(release.trajectories):
         asked = ", ".join(f"{name} = {value}" for name, value in release.settings.items())
@@ -187,6 +203,7 @@ def publish(
         trajectories, assignment = _merge_identical(trajectories, assignment)
     hidden = _beside(final, "unverified")
     kept = None if private is None else _beside(private, "part")
+    entered = None if known is None else _beside(known.path, "part")
     try:
         _, names = write_release(
             hidden,
@@ -202,6 +219,8 @@ def publish(
         )
         who = _who(assignment, names)
         found = verify(hidden, original=original, record=who, draws=draws, progress=progress)
+        if known is not None:
+            found = with_ledger(found, known, assignment)
         if not found.ok:
             wrong = "; ".join(f"{check.name}: {check.says}" for check in found.failed)
             raise VerificationError(
@@ -212,9 +231,10 @@ def publish(
         if kept is not None:
             reading = reading_as_given(original) if reading is None else reading
             _keep(kept, assignment, names, reading)
-        # Looked at again: something may have taken a name during a long run.
-        refuse_places(final, record=private, overwrite=overwrite)
-        _name(hidden, final, kept, private)
+        with entering(known, entered, release, assignment, hidden, final) as more:
+            # Looked at again: something may have taken a name during a long run.
+            refuse_places(final, record=private, overwrite=overwrite)
+            _name(hidden, final, kept, private, more)
     except OSError as error:
         if isinstance(error, OutputError) and error.__cause__ is None:
             raise  # a name that is taken
@@ -222,9 +242,7 @@ def publish(
         raise writing_error(final, cause) from error
     finally:
         shutil.rmtree(hidden, ignore_errors=True)
-        if kept is not None:
-            with contextlib.suppress(OSError):
-                kept.unlink(missing_ok=True)
+        _remove(kept, entered)
     least = int(trajectories.crowd.min())
     if found.k is None and least > 1:
         # Where somebody is alone, write_release has warned already.
@@ -235,6 +253,14 @@ def publish(
             stacklevel=outside(),
         )
     return Publication(final, manifest, replace(found, path=final))
+
+
+def _remove(*parts: Path | None) -> None:
+    """Remove what did not get its name."""
+    for part in parts:
+        if part is not None:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
 
 
 def refuse_places(final: Path, *, record: Path | None = None, overwrite: bool = False) -> None:
@@ -388,14 +414,22 @@ def _keep(
         raise OSError(str(error)) from error
 
 
-def _name(hidden: Path, final: Path, kept: Path | None, record: Path | None) -> None:
-    """Give the record and the release their names: both, or neither.
+def _name(
+    hidden: Path,
+    final: Path,
+    kept: Path | None,
+    record: Path | None,
+    more: Sequence[tuple[Path, Path]] = (),
+) -> None:
+    """Give the record and the release their names, and what else comes with them: all, or none.
 
-    The record first: if the machine stops in between, no release is there without its record.
+    The release last: if the machine stops in between, none is there without its record, and none
+    that its ledger does not know.
     """
     pairs = [(hidden, final)]
     if kept is not None and record is not None:
         pairs.insert(0, (kept, record))
+    pairs = [*more, *pairs]
     aside: list[Path] = []
     with contextlib.ExitStack() as back:
         for new, name in pairs:

@@ -38,7 +38,7 @@ __all__ = [
 SUPPRESSED = "not shown, because it would be that of few people"
 TELLS = "not shown, because it would tell another count"
 HIDDEN = ("people_dropped", "samples_dropped", "no_record")
-PARTS = ("people_left_over", "people_emptied")
+PARTS = ("people_left_over", "people_emptied", "people_held_back")
 """The losses of people that add up to those dropped."""
 LEAST = 10
 """Counts of fewer people than this, or than k, are not shown."""

@@ -85,6 +85,15 @@ def _linkability(numbers: Numbers, lights: Sequence[Light], _limits: Threshold) 
         "Whether records can be linked with another release, or with later data of the same "
         "people, was not assessed: each release is judged alone."
     )
+    kept = numbers.settings.settings.get("ledger_k")
+    if kept is not None:
+        rest = (
+            "The release was made with a ledger. As its maker found when it was published, "
+            f"releases of that ledger, laid over one another, leave {kept} people or more in the "
+            "same crowds; that cannot be verified from the release, but with incrowd ledger. "
+            "Whether records can be linked with a release that is not in the ledger, or with later "
+            "data of the same people, was not assessed."
+        )
     if numbers.identical is None or check is None or check.ok is not True:
         return Answer(AMBER, NOT_ASSESSED, rest)
     says = (

@@ -7,7 +7,7 @@ import pytest
 
 import incrowd
 from incrowd.errors import ArgumentError, OutputError
-from incrowd.protect._glove import api as module
+from incrowd.protect._glove import grouping as module
 from incrowd.protect._glove.checkpoint import RECORD, Journal
 from strategies import only_deep
 

@@ -13,7 +13,7 @@ import strategies
 from incrowd.errors import ArgumentError
 from incrowd.measure._stretch import partition
 from incrowd.measure._stretch.definition import Stretch
-from incrowd.protect._glove import api, engine
+from incrowd.protect._glove import engine, grouping
 from strategies import Case, only_deep, random_cases
 
 LOSSES = (
@@ -106,8 +106,9 @@ def coarse(regions, bins, listed):
         patch.setattr(partition, "BINS", bins)
         patch.setattr(partition, "NARROWEST", 1)
         patch.setattr(engine, "lists_for", lambda _: listed)
+        patch.setattr(grouping, "lists_for", lambda _: listed)
         patch.setattr(engine, "TOGETHER", 3)
-        patch.setattr(api, "FEWEST", 1)
+        patch.setattr(grouping, "FEWEST", 1)
         yield
 
 

@@ -113,8 +113,10 @@ def check_membership(
             wrong.append(f"the manifest states {what} {stated:,}, found {figures[name]:,}")
     parts = [stated_loss(manifest, name) for name in ("people_left_over", "people_emptied")]
     known = [part for part in parts if part is not None]
-    if len(known) == len(parts) and sum(known) != figures["people_dropped"]:
-        wrong.append("people left over and people emptied do not add up to those dropped")
+    held_back = stated_loss(manifest, "people_held_back") or 0
+    if len(known) == len(parts) and sum(known) + held_back != figures["people_dropped"]:
+        held = " (and held back)" if held_back else ""
+        wrong.append(f"people left over and people emptied{held} do not add up to those dropped")
     wrong += _impossible(manifest, *parts)
     crowds = manifest.sizes.get("trajectories")
     if crowds != figures["trajectories"]:

@@ -11,17 +11,14 @@ again, until everybody is in a crowd of k. Where the paper leaves a choice:
 """
 
 import os
-import sys
-import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from incrowd._arguments import whole
 from incrowd._outside import outside
-from incrowd.errors import ArgumentError, DataWarning, IncrowdDeprecationWarning
+from incrowd.errors import DataWarning, IncrowdDeprecationWarning
 from incrowd.protect._generalisation import checked
 from incrowd.protect._glove.edges import (
     Edges,
@@ -39,6 +36,7 @@ from incrowd.protect._glove.settings import (
     PAIR,
     RESHAPES,
     ROUNDS,
+    SPARE,
     SUBTRACTED,
     SUPPRESSED,
     USUAL,
@@ -48,6 +46,7 @@ from incrowd.protect._glove.settings import (
     in_words,
     resolve,
     rules_for,
+    spare_of,
     threshold,
 )
 from incrowd.protect._glove.words import (
@@ -60,27 +59,15 @@ from incrowd.protect._glove.words import (
 from incrowd.protect._mechanism import Mechanism, setting
 
 if TYPE_CHECKING:
-    from incrowd._numba import Ints
+    from incrowd.data._ledger import Ledger
     from incrowd.data._trajectories import Trajectories
     from incrowd.measure._stretch.definition import Stretch
-    from incrowd.protect._glove.checkpoint import Journal
-    from incrowd.protect._glove.engine import Run
-    from incrowd.protect._glove.greedy import Rules
-    from incrowd.protect._glove.release import Crowds, Release
+    from incrowd.protect._glove.release import Release
 
 __all__ = [
     "Glove",
     "glove",
 ]
-
-
-STEP = 500
-PATIENCE = 10.0
-"""Merges are noted at least this often, in seconds; searching alone may take longer."""
-FEWEST = 16
-"""A list holds no fewer candidates than this, however little memory there is."""
-PROGRAM = 400 * 10**6
-"""What Python and its libraries take before any data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +77,12 @@ class Glove(Mechanism):
     What :func:`incrowd.glove` does, as a value that can be compared with others and handed around.
     It protects against record linkage: whatever an adversary knows of a person's trajectory, she
     finds k identical records or more, or none. It does not protect against attribute inference,
-    or against a second release of the same people.
+    or, without a ledger, against a second release of the same people.
 
     Parameters
     ----------
     k, variant, merge, crowds, refine_rounds, reshape, max_metres, max_minutes, suppress, \
-    suppress_price, suppress_at_most, stretch, edges
+    suppress_price, suppress_at_most, ledger, ledger_spare, stretch, edges
         As for :func:`incrowd.glove`.
 
     Raises
@@ -200,6 +187,22 @@ class Glove(Mechanism):
         metavar="SHARE",
         least=0,
     )
+    ledger: "str | os.PathLike[str] | Ledger | None" = setting(  # noqa: RUF009
+        "Private ledger of all releases of the same people, made if it is not there: crowds then "
+        "stay together from release to release, so that several of them, laid over one another, "
+        "still leave crowds of k. People must have the same identifiers every time. Do not share "
+        "it.",
+        default=None,
+        metavar="FILE",
+    )
+    ledger_spare: int | None = setting(
+        "Of --ledger: by how many people crowds of newcomers are larger than k, so that some may "
+        "leave before others cannot be published any more.",
+        default=None,
+        metavar="N",
+        least=0,
+        usual=str(SPARE),
+    )
     stretch: "Stretch | None" = None
     edges: tuple[float | None, float | None] | None = setting(
         "Round every published box outwards to this coarser grid, so that its sides are nobody's: "
@@ -232,6 +235,8 @@ class Glove(Mechanism):
         )
         for name, value in asked.items():
             object.__setattr__(self, name, value)
+        spare = spare_of(self.ledger, self.ledger_spare, str(self.merge))
+        object.__setattr__(self, "ledger_spare", spare)
         for name in ("max_metres", "max_minutes"):
             value = getattr(self, name)
             if value is not None:
@@ -243,6 +248,7 @@ class Glove(Mechanism):
         """What was asked for, thresholds in metres and minutes."""
         names = ("k", "variant", "merge", "max_metres", "max_minutes", *OF_MERGE[str(self.merge)])
         found = {name: getattr(self, name) for name in names}
+        found |= {} if self.ledger is None else {"ledger_spare": self.ledger_spare}
         return found if self.edges is None else found | {"edges": as_setting(self.edges)}
 
     @property
@@ -299,6 +305,8 @@ class Glove(Mechanism):
             suppress=self.suppress,
             suppress_price=self.suppress_price,
             suppress_at_most=self.suppress_at_most,
+            ledger=self.ledger,
+            ledger_spare=self.ledger_spare,
             stretch=self.stretch,
             edges=self.edges,
             threads=threads,
@@ -324,6 +332,8 @@ def glove(
     suppress: str | None = None,
     suppress_price: float | None = None,
     suppress_at_most: float | None = None,
+    ledger: "str | os.PathLike[str] | Ledger | None" = None,
+    ledger_spare: int | None = None,
     stretch: "Stretch | None" = None,
     edges: Edges | None = None,
     threads: int | None = None,
@@ -382,6 +392,16 @@ def glove(
     suppress_at_most
         Of optimal merging: the share of samples that may be deleted. The price is the lowest that
         keeps to it; refused if thresholds ask for more.
+    ledger
+        The private file of all releases of the same people (or a :class:`incrowd.Ledger`), which
+        is made if it is not there. Who is in a crowd of an earlier release stays with its people.
+        Whoever lays releases of the ledger over one another, and knows in which crowd of each a
+        person is, finds k people or more who are in all of these crowds (the k of the ledger,
+        that of its first release). Whom that does not allow to publish is left out, and counted
+        as held back. Publish the result with the same ledger. Of optimal merging.
+    ledger_spare
+        By how many people crowds of newcomers are larger than k (2 unless given). People leave,
+        and nobody who came later can take their place.
     stretch
         How a stretch is measured: thresholds and weights. 20 km and 8 hours, as in the papers, on
         any grid unless given.
@@ -414,6 +434,9 @@ def glove(
     DataWarning
         If a threshold is wider or longer than the data itself: it would suppress nothing. Or if
         one of the `stretch`, or the grid of `edges`, is.
+    PrivacyWarning
+        If less than half of the people of the ledger's last release are there again: identifiers
+        may be other ones every month, and then a ledger cannot help.
 
     References
     ----------
@@ -439,11 +462,10 @@ def glove(
     from incrowd.measure._stretch.batch_bounds import CHUNK
     from incrowd.measure._stretch.definition import stretch_for
     from incrowd.measure._stretch.index import scale_for
-    from incrowd.protect._glove.checkpoint import Journal
-    from incrowd.protect._glove.engine import Run
+    from incrowd.protect._glove.grouping import Asked, Grouping
     from incrowd.protect._glove.k_merge import best_boxes
-    from incrowd.protect._glove.refine import neighbours
-    from incrowd.protect._glove.release import crowds_of, release_of
+    from incrowd.protect._glove.release import merges_of, published, release_of
+    from incrowd.protect._glove.stable import crowds_with
 
     data = Trajectories.of(data)
     max_space = _threshold("max_space", max_space, "max_metres", max_metres, data)
@@ -462,10 +484,11 @@ def glove(
     edges = fitted(checked_edges(edges), data.frame)[0]
     for vain in [] if edges is None else edges_in_vain(edges, data):
         warnings.warn(vain, DataWarning, stacklevel=outside())
-    rules = rules_for(data, k, variant, asked, max_space, max_time)
+    spare = spare_of(ledger, ledger_spare, asked["merge"])
+    k = rules_for(data, k, variant, asked, max_space, max_time).k
     stretch = stretch_for(data, stretch)
     settings = {
-        "k": rules.k,
+        "k": k,
         "variant": variant,
         "merge": asked["merge"],
         "max_space": None if max_space is None else int(max_space),
@@ -475,46 +498,33 @@ def glove(
     }
     tell = progress or _silent
     scale = scale_for(data, stretch, bounds=bounds)
-    sizes = fit(data, memory, crowds=k > PAIR or variant == "loose")
-    journal = None if checkpoint is None else Journal(checkpoint, data, deciding(rules, settings))
+    limits = (max_space, max_time)
+
+    group = Grouping(
+        asked=Asked(variant, asked, limits, dict(settings)),
+        scale=scale,
+        threads=cores(threads),
+        block=CHUNK if block is None else whole("block", block, 1),
+        bounds=bounds,
+        memory=memory,
+        checkpoint=checkpoint,
+        tell=tell,
+    )
     # Not before: who is together does not depend on it.
     settings |= {} if edges is None else {"edges": as_setting(edges)}
-    people = None
-    try:
-        tell("Searching", 0, len(data))
-        _compile_ahead()
-        make = partial(
-            Run,
-            data,
-            rules,
-            scale,
-            threads=cores(threads),
-            block=CHUNK if block is None else whole("block", block, 1),
-            bounds=bounds,
-            **sizes,
-        )
-        run, near = make(), None
-        if journal and len(journal.found):
-            run.repeat(journal.found)
-        run.start(lambda done, total: tell("Searching", done, total))
-        if asked["crowds"] == "refined" and not run.merges:
-            near = neighbours(run)
-        _merge(run, journal, tell)
-        if asked["crowds"] == "refined":
-            limits = (max_space, max_time)
-            people = _refine(data, run, near, make, limits, asked, journal, tell)
-    finally:
-        if journal:
-            journal.close()
-    if asked["merge"] == "two-stage":
-        run.finish(lambda done, total: tell("Finishing", done, total))
-        return release_of(data, run, settings, edges=edges)
-    people = people or crowds_of(data, run)
+    held_back = None
+    if ledger is None:
+        run, people = group(data, k)
+        if asked["merge"] == "two-stage":
+            return release_of(data, run, settings, edges=edges)
+        merges = merges_of(run)
+    else:
+        people, held_back, merges = crowds_with(ledger, data, k, spare or 0, group)
     boxed = best_boxes(
         data,
         people,
         scale,
-        (max_space, max_time),
+        limits,
         asked["suppress_price"],
         asked["suppress_at_most"],
         threads=cores(threads),
@@ -522,7 +532,9 @@ def glove(
     )
     if asked["suppress_at_most"] is not None:
         settings["price_found"] = boxed.price
-    return release_of(data, run, settings, boxed.boxed, people, edges=edges)
+    return published(
+        data, people, settings, boxed.boxed, merges, held_back=held_back, edges=edges
+    )
 
 
 def _threshold(
@@ -540,125 +552,5 @@ def _threshold(
     return found
 
 
-def _compile_ahead() -> None:
-    """Let other processes compile what comes after the search, unless it is there already."""
-    from incrowd._background import compile_ahead
-    from incrowd._numba import is_cached
-    from incrowd.protect._glove.greedy import run_until_event
-
-    if not is_cached(run_until_event):
-        home = "incrowd.protect._glove"
-        compile_ahead(f"{home}.engine:compile_kernels", f"{home}.k_merge:compile_kernels")
-
-
-def deciding(rules: "Rules", settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings that decide who is together: all that a checkpoint depends on."""
-    decide = {**rules._asdict(), "stretch": settings["stretch"]}
-    return decide | settings if settings.get("crowds") == "refined" else decide
-
-
 def _silent(stage: str, done: int, total: int) -> None:
     """Say nothing."""
-
-
-def _merge(run: "Run", journal: "Journal | None", tell: Callable[[str, int, int], None]) -> None:
-    """Merge until nothing is left to be merged, and note it now and then."""
-    noted, last, log = run.merges, time.monotonic(), run.log
-    # So many merges leave nothing but crowds of k.
-    expected = max(1, run.index.people - run.index.people // run.rules.k)
-    more = True
-    while more:
-        try:
-            more = run.go_on(run.merges + STEP)
-        finally:
-            if journal and (
-                not more or time.monotonic() - last > PATIENCE or sys.exc_info()[0] is not None
-            ):
-                new = slice(noted, run.merges)
-                journal.append(
-                    log.older[new], log.younger[new], log.numerator[new], log.denominator[new]
-                )
-                noted, last = run.merges, time.monotonic()
-        tell("Merging", min(run.merges, expected), expected)
-    tell("Merging", expected, expected)
-
-
-def _refine(
-    data: "Trajectories",
-    run: "Run",
-    near: "Ints | None",
-    make: "Callable[[], Run]",
-    thresholds: tuple[int | None, int | None],
-    asked: dict[str, Any],
-    journal: "Journal | None",
-    tell: Callable[[str, int, int], None],
-) -> "Crowds":
-    """Improve the crowds of a run, and note every round.
-
-    Who is near whom is known from its first search; or, after an interruption, from that of
-    another run.
-    """
-    import numpy as np
-
-    from incrowd.protect._glove.k_merge import objective_of
-    from incrowd.protect._glove.refine import neighbours, refine
-    from incrowd.protect._glove.release import crowds_of, regrouped
-
-    crowds = crowds_of(data, run)
-    # Those who were left over may all join one crowd, and one more person in every round.
-    members = max(run.rules.k, int(np.diff(crowds.groups).max())) + asked["refine_rounds"]
-    members += int(np.count_nonzero(crowds.place < 0))
-    scale, price = run.index.scale, asked["suppress_price"]
-    objective = objective_of(data, scale, thresholds, price, members)
-    place = crowds.place.copy()
-    begun, ended = journal.repeat_rounds(place) if journal else (0, False)
-    if ended or begun >= asked["refine_rounds"]:
-        return regrouped(data, crowds, place)
-    if near is None:
-        again = make()
-        again.start(lambda done, total: tell("Searching", done, total))
-        near = neighbours(again)
-    place = refine(
-        data,
-        place,
-        run.rules.k,
-        objective,
-        near,
-        threads=run.threads,
-        rounds=asked["refine_rounds"],
-        begun=begun,
-        note=journal.append_round if journal else None,
-        tell=tell,
-    )
-    return regrouped(data, crowds, place)
-
-
-def fit(data: "Trajectories", memory: str | int | None, *, crowds: bool) -> dict[str, int]:
-    """Choose how fine bounds are, and how long lists, within the memory; refuse too little.
-
-    `crowds` tells that what was merged is merged again.
-    """
-    from incrowd._memory import Memory
-    from incrowd.measure._stretch.batch_bounds import CHUNK, TILE_CHUNKS, TILE_WIDTH
-    from incrowd.measure._stretch.partition import BINS, CORNER_REGIONS, REGIONS
-    from incrowd.protect._glove.engine import lists_for
-
-    people, samples = len(data), data.samples
-    limit = Memory.of(memory).limit
-    merged = 54 * samples // 2 if crowds else 0  # otherwise it is done at the end
-    for part in (1, 2, 4, 8, 16):
-        listed = max(FEWEST, lists_for(people) // part)
-        sizes = {"regions": REGIONS // part, "bins": BINS // part, "listed": listed}
-        sizes["corner_regions"] = CORNER_REGIONS // part if crowds else 0
-        rows = people * (sizes["regions"] + sizes["bins"])
-        rows += rows * TILE_WIDTH // (TILE_CHUNKS * CHUNK)  # one by one, and side by side
-        rows += people * 5 * sizes["corner_regions"]
-        # Codes of places while the map is drawn, boxes and orders at the end.
-        work = max(24 * samples, rows + 12 * listed * people + merged + 20 * samples)
-        need = PROGRAM + 32 * samples + work
-        if need <= limit:
-            return sizes
-    raise ArgumentError(
-        f"{people:,} people with {samples:,} samples need {need / 1e9:.1f} GB; the memory limit is "
-        f"{limit / 1e9:.1f} GB"
-    )

@@ -198,7 +198,7 @@ def best_boxes(
     if thresholds == (None, None) and price is None and at_most is None:
         return Priced(boxed(KEEP_ALL), None)
     samples = data.lengths() * data.crowd
-    largest = int(np.add.reduceat(samples[crowds.members], crowds.groups[:-1]).max())
+    largest = int(np.add.reduceat(samples[crowds.members], crowds.groups[:-1]).max(initial=0))
     top = largest * scale.whole + 1
     if price is not None:
         units = round(Fraction(price) * scale.whole)

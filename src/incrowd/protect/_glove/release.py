@@ -37,6 +37,8 @@ __all__ = [
     "Losses",
     "Release",
     "crowds_of",
+    "merges_of",
+    "published",
     "regrouped",
     "release_of",
     "together",
@@ -57,6 +59,10 @@ class Losses(Summarised, Mapping[str, int]):
         People for whom nobody was left to make a crowd of k.
     people_emptied
         People of whose trajectory suppression left nothing.
+    people_held_back
+        People who are left out because of earlier releases of the ledger: all that their crowds
+        would have in common would be fewer people than it keeps. None, and not in the mapping,
+        without a ledger.
     samples_dropped
         The samples of these people.
     samples_suppressed
@@ -73,6 +79,7 @@ class Losses(Summarised, Mapping[str, int]):
     samples_dropped: int
     samples_suppressed: int
     boxes_suppressed: int | None
+    people_held_back: int | None = None
 
     def __getitem__(self, name: str) -> int:
         if name not in self._counted():
@@ -86,7 +93,8 @@ class Losses(Summarised, Mapping[str, int]):
         return len(self._counted())
 
     def _counted(self) -> list[str]:
-        return [each.name for each in fields(self) if getattr(self, each.name) is not None]
+        names = [each.name for each in fields(self) if getattr(self, each.name) is not None]
+        return sorted(names, key=lambda name: not name.startswith("people"))
 
     def _summary(self) -> Summary:
         counts = {name.replace("_", " "): f"{number:,}" for name, number in self.items()}
@@ -222,10 +230,30 @@ def release_of(
     """Return what is published, and count what is not.
 
     The boxes are those of k-merge, if given, and otherwise those that the merges have made; and
-    so are the crowds. Whichever they are, this is where they are rounded.
+    so are the crowds.
     """
     crowds = crowds or crowds_of(data, run)
+    return published(data, crowds, settings, boxed, merges_of(run), run, edges=edges)
+
+
+def published(
+    data: Trajectories,
+    crowds: Crowds,
+    settings: dict[str, Any],
+    boxed: "Boxed | None",
+    merges: pl.DataFrame,
+    run: "Run | None" = None,
+    held_back: NDArray[np.bool_] | None = None,
+    *,
+    edges: Edges | None = None,
+) -> Release:
+    """Return what is published of crowds; `held_back` tells who is not, for earlier releases.
+
+    The run is that whose merges have made the boxes, where k-merge has not. Whichever boxes they
+    are, this is where they are rounded.
+    """
     if boxed is None:
+        assert run is not None  # noqa: S101  it has made them
         start, end = (of[crowds.node] for of in (run.nodes.start, run.nodes.end))
         lengths = end - start
         columns, offsets = _collect(crowds.node, start, lengths, data, run)
@@ -244,27 +272,35 @@ def release_of(
     if edges is not None:
         trajectories = rounded(trajectories, edges)
     columns, offsets = trajectories.columns, trajectories.offsets
+    kept_out = np.zeros(len(data), np.bool_) if held_back is None else held_back
     losses = Losses(
         people_dropped=int(data.crowd[dropped].sum()),
-        people_left_over=int(data.crowd[dropped & ~emptied].sum()),
+        people_left_over=int(data.crowd[dropped & ~emptied & ~kept_out].sum()),
         people_emptied=int(data.crowd[dropped & emptied].sum()),
         samples_dropped=int(data.lengths()[dropped].sum()),
         samples_suppressed=int(_uncovered(data.columns, data.offsets, place, columns, offsets)),
-        boxes_suppressed=int(run.log.counts[3]) if boxed is None else None,
+        boxes_suppressed=int(run.log.counts[3]) if run is not None and boxed is None else None,
+        people_held_back=None if held_back is None else int(data.crowd[held_back].sum()),
     )
     assigned = pl.Series("trajectory", place.astype(np.int32))
     assignment = pl.DataFrame([data.people.alias("user"), assigned]).with_columns(
         pl.when(pl.col("trajectory") >= 0).then(pl.col("trajectory"))
     )
+    return Release(trajectories, assignment, merges, losses, settings)
+
+
+def merges_of(run: "Run", whose: NDArray[np.int64] | None = None) -> pl.DataFrame:
+    """Return the merges of a run, by the numbers that its people and merges have elsewhere."""
     log, merges = run.log, run.merges
-    table = pl.DataFrame(
+    whose = np.arange(run.index.people + merges) if whose is None else whose
+    whose = whose.astype(np.int32)
+    return pl.DataFrame(
         {
-            "older": log.older[:merges],
-            "younger": log.younger[:merges],
+            "older": whose[log.older[:merges]],
+            "younger": whose[log.younger[:merges]],
             "cost": log.numerator[:merges] / np.maximum(log.denominator[:merges], 1),
         }
     )
-    return Release(trajectories, assignment, table, losses, settings)
 
 
 def _collect(

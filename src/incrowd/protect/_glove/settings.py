@@ -26,6 +26,7 @@ __all__ = [
     "PAIR",
     "RESHAPES",
     "ROUNDS",
+    "SPARE",
     "SUBTRACTED",
     "SUPPRESSED",
     "USUAL",
@@ -35,6 +36,7 @@ __all__ = [
     "in_words",
     "resolve",
     "rules_for",
+    "spare_of",
     "threshold",
 ]
 
@@ -46,12 +48,14 @@ SUPPRESSED = ("boxes", "samples")
 CROWDS = ("greedy", "refined")
 ROUNDS = 20
 """How many rounds of exchanges there are at most unless another number is given."""
+SPARE = 2
+"""By how many people crowds of newcomers are larger than k, if a ledger is used."""
 OF_MERGE = {
     "optimal": ("crowds", "refine_rounds", "suppress_price", "suppress_at_most"),
     "two-stage": ("reshape", "suppress"),
 }
 """The settings that only one way of merging has."""
-PAIR, MANY = 2, 1000
+PAIR, MANY, MOST_SPARE = 2, 1000, 1000
 USUAL = 3
 """The k of the command line, unless another is given."""
 SUBTRACTED = (
@@ -125,6 +129,20 @@ def _check_price(price: float | None, at_most: float | None) -> None:
         raise ArgumentError(f"suppress_price must be a finite number from 0 on, not {price!r}")
     if at_most is not None and not (is_number(at_most) and 0 <= at_most < 1):
         raise ArgumentError(f"suppress_at_most must be from 0 to below 1, not {at_most!r}")
+
+
+def spare_of(ledger: object, spare: int | None, merge: str) -> int | None:
+    """Return by how many people crowds of newcomers are larger than k; None without a ledger."""
+    if ledger is None:
+        if spare is not None:
+            raise ArgumentError("ledger_spare belongs to a ledger; give ledger as well")
+        return None
+    if merge != "optimal":
+        raise ArgumentError(
+            "ledgers need merge='optimal': the papers' boxes come with merges, which do not know of "
+            "earlier releases"
+        )
+    return whole("ledger_spare", SPARE if spare is None else spare, 0, MOST_SPARE)
 
 
 def threshold(

@@ -20,16 +20,28 @@ __all__ = [
 
 
 METHOD, GUARANTEE = "GLOVE", "k-anonymity"
+SECOND = (
+    "a second release of the same people: laid over this one, crowds that differ leave what "
+    "both have in common, which may be one person"
+)
+OTHERS = (
+    (
+        "a release of the same people that is not in the same ledger: laid over this one, crowds "
+        "that differ leave what both have in common, which may be one person"
+    ),
+    (
+        "somebody who knows that a person is absent from a release of the ledger: that rules out "
+        "everybody who is in it, and fewer people may be left"
+    ),
+)
+"""What holds of several releases, without a ledger and with one."""
 LIMITS = (
     (
         "attribute inference: everybody in a crowd has the same record, so whoever knows that a "
         "person is in it learns where she was without knowing which record is hers (k-anonymity "
         "is not l-diversity)"
     ),
-    (
-        "a second release of the same people: laid over this one, crowds that differ leave what "
-        "both have in common, which may be one person"
-    ),
+    SECOND,
     (
         "knowledge beyond positions and times, and the question whether a person is in the data "
         "at all"
@@ -59,13 +71,23 @@ def promises_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
         f"trajectory and wants to single out her record finds {settings['k']} identical records "
         "or more, or none"
     )
-    edges = settings.get("edges")
-    if edges is None:
-        return (linkage,)
-    return linkage, (
-        f"reading the {_what(edges)} of a true sample off one edge of a published box more "
-        f"precisely than to {in_words(edges)}"
-    )
+    found: tuple[str, ...] = (linkage,)
+    if (edges := settings.get("edges")) is not None:
+        found += (
+            f"reading the {_what(edges)} of a true sample off one edge of a published box more "
+            f"precisely than to {in_words(edges)}",
+        )
+    if _with_ledger(settings):
+        found += (
+            "several releases: whoever lays releases over one another that were made with the same "
+            "ledger, and knows in which crowd of each a person is, finds "
+            f"{settings.get('ledger_k') or 'k'} people or more who are in all of these crowds",
+        )
+    return found
+
+
+def _with_ledger(settings: Mapping[str, Any]) -> bool:
+    return settings.get("ledger_spare") is not None
 
 
 def limits_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
@@ -75,6 +97,8 @@ def limits_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
         only = {"place": "in space ", "time": "in time "}.get(_what(edges), "")
         rounded = f", {only}rounded outwards to {in_words(edges)}{SUBTRACTED}"
     limits = (*LIMITS[:2], f"{EXTREMES}{rounded}", *LIMITS[2:])
+    if _with_ledger(settings):
+        limits = tuple(each for text in limits for each in (OTHERS if text is SECOND else (text,)))
     return limits if settings.get("reshape") != "split" else (*limits, CUT)
 
 
@@ -106,6 +130,12 @@ def explanation_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
             texts.append(
                 "Who is together was then improved: people changed crowds wherever less was lost "
                 "by it in the published samples, and nobody was left over."
+            )
+        if _with_ledger(settings):
+            texts.append(
+                "It was made with a ledger of releases of the same people: who was together in "
+                "earlier ones stays together. People of whose earlier crowds too few are left were "
+                "left out; the losses count them as held back."
             )
         if any(settings.get(name) is not None for name in PRICES):
             texts.append(
