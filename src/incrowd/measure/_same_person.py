@@ -40,11 +40,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from incrowd._format import people, several
+from incrowd._numba import Ints, kernel
 from incrowd._outside import outside
 from incrowd._summary import Summarised, Summary
+from incrowd.data._columns import differs_from_previous
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import SamePersonWarning
 from incrowd.measure._same_identifier import same_identifiers
@@ -73,11 +74,7 @@ SHARE = (4, 5)
 """The share of the shorter's presences that are common, at least."""
 SIGNIFICANCE = 0.001
 """How often chance alone may raise a suspicion at all, in the whole dataset."""
-_RARE = 4
-"""So many of the rarest presences must be common before two people are compared."""
-_PIECE = 1 << 22
-
-Longs = npt.NDArray[np.int64]
+_ROOM = 1 << 16
 _CHECKED: ContextVar[bool] = ContextVar("checked", default=False)
 
 
@@ -313,25 +310,30 @@ class _Presences:
         Its cell and its ten minutes.
     """
 
-    place: Longs
-    person: Longs
-    cuts: Longs
-    cell: Longs
-    bin: Longs
+    place: Ints
+    person: Ints
+    cuts: Ints
+    cell: Ints
+    bin: Ints
 
 
 def _presences(data: Trajectories) -> _Presences:
-    width = max(1, MINUTES * 60 // data.frame.slot)
+    width, people = max(1, MINUTES * 60 // data.frame.slot), len(data)
     x, y = (side.astype(np.int64) - int(side.min()) for side in (data.x0, data.y0))
-    cell = np.unique(x * (int(y.max()) + 1) + y, return_inverse=True)[1]
+    cell = x * (int(y.max()) + 1) + y
     bins = data.t0.astype(np.int64) // width
     bins -= bins.min()
     many = int(bins.max()) + 1
-    key, place = np.unique(cell * many + bins, return_inverse=True)
-    rows = np.unique(place.astype(np.int64) * len(data) + data.person())
-    place, person = np.divmod(rows, len(data))
-    cuts = np.searchsorted(place, np.arange(len(key) + 1))
-    return _Presences(place, person, cuts, key // many, key % many)
+    if (int(cell.max()) + 1) * many * people >= 2**63:
+        cell = np.unique(cell, return_inverse=True)[1].astype(np.int64)
+    rows = (cell * many + bins) * people + data.person()
+    rows.sort()
+    rows = rows[differs_from_previous(rows)]
+    key, person = np.divmod(rows, people)
+    first = differs_from_previous(key)
+    cuts = np.append(np.flatnonzero(first), len(rows))
+    cell, bins = np.divmod(key[first], many)
+    return _Presences(np.cumsum(first) - 1, person, cuts, cell, bins)
 
 
 def _same_traces(data: Trajectories) -> tuple[list[tuple[int, int]], int]:
@@ -339,34 +341,50 @@ def _same_traces(data: Trajectories) -> tuple[list[tuple[int, int]], int]:
     if not data.samples:
         return [], len(data)
     all_of = _presences(data)
-    many, total = len(data), len(all_of.place)
+    many, total, places = len(data), len(all_of.place), len(all_of.cell)
     size = np.diff(all_of.cuts)
     number = np.bincount(all_of.person, minlength=many)
-    met = np.zeros(many, np.int64)
-    np.add.at(met, all_of.person, size[all_of.place] - 1)
+    start = np.concatenate([[0], np.cumsum(number)])
+    # The presences of each person in order, and the rarest first.
+    own = all_of.person * places + all_of.place
+    own.sort()
+    own %= places
+    rarest = (all_of.person * (int(size.max()) + 1) + size[all_of.place]) * places + all_of.place
+    rarest.sort()
+    rarest %= places
+    met = np.add.reduceat(size[own] - 1, start[:-1][number > 0])
     need = np.maximum(LEAST, -(-SHARE[0] * number // SHARE[1]))
-    order = np.lexsort((all_of.place, size[all_of.place], all_of.person))
-    mine, start = all_of.place[order], np.concatenate([[0], np.cumsum(number)])
-    shared = np.bincount(all_of.person, size[all_of.place] > 1, many)
-    able = np.flatnonzero((number >= need) & (shared >= need))
-    found: list[tuple[int, int]] = []
+    shared = np.add.reduceat((size[own] > 1).astype(np.int64), start[:-1][number > 0])
+    able = np.flatnonzero(number > 0)
+    met_by = np.zeros(many, np.int64)
+    met_by[able] = met
+    able = able[(number[able] >= need[able]) & (shared >= need[able])]
     busy = np.bincount(all_of.bin, size).astype(np.int64)
-    cells = _by_cell(all_of)
-    known = all_of.place * many + all_of.person
-    for a, b in _near(all_of, able, number, need, start, mine):
-        common = _common(known, mine, start, a, b, many)
-        enough = common >= need[a]
-        for one, other, both in zip(a[enough], b[enough], common[enough], strict=True):
-            own = mine[start[one] : start[one + 1]]
-            habits = cells(int(other), all_of.cell[own])
+    found: list[tuple[int, int]] = []
+    at = 0
+    while at < len(able):
+        pairs = np.empty((_ROOM + many, 3), np.int64)
+        at, filled = find_alike(
+            at, able, number, need, start, own, rarest, all_of.cuts, all_of.person, pairs, LEAST
+        )
+        for one, other, common in pairs[:filled].tolist():
+            mine = own[start[one] : start[one + 1]]
+            theirs = all_of.cell[own[start[other] : start[other + 1]]]
             chance = max(
-                (int(number[other]) * int(met[one]), int(total - number[one])),
-                (int(habits @ busy[all_of.bin[own]]), total),
+                (int(number[other]) * int(met_by[one]), int(total - number[one])),
+                (_habit(all_of.cell[mine], busy[all_of.bin[mine]], theirs), total),
                 key=lambda part: part[0] / part[1],
             )
-            if log_chance(int(both), *chance, many) <= math.log(SIGNIFICANCE):
-                found.append((min(int(one), int(other)), max(int(one), int(other))))
+            if log_chance(common, *chance, many) <= math.log(SIGNIFICANCE):
+                found.append((min(one, other), max(one, other)))
     return sorted(found), int(np.count_nonzero(number < LEAST))
+
+
+def _habit(cells: Ints, busy: Ints, theirs: Ints) -> int:
+    """Return the sum over presences of how often somebody is in their cells, times how busy."""
+    place, times = np.unique(theirs, return_counts=True)
+    where = np.minimum(np.searchsorted(place, cells), len(place) - 1)
+    return int(np.where(place[where] == cells, times[where], 0) @ busy)
 
 
 def log_chance(common: int, numerator: int, denominator: int, people: int) -> float:
@@ -388,73 +406,74 @@ def log_chance(common: int, numerator: int, denominator: int, people: int) -> fl
     return bound + math.log(people * (people - 1) / 2)
 
 
-def _near(
-    all_of: _Presences, able: Longs, number: Longs, need: Longs, start: Longs, mine: Longs
-) -> Iterator[tuple[Longs, Longs]]:
-    """Yield pairs that may have enough in common, some at a time: the shorter, and the other.
+@kernel
+def find_alike(
+    at: int,
+    able: Ints,
+    number: Ints,
+    need: Ints,
+    start: Ints,
+    own: Ints,
+    rarest: Ints,
+    cuts: Ints,
+    person: Ints,
+    pairs: Ints,
+    least: int,
+) -> tuple[int, int]:
+    """Find pairs that have as many presences in common as the shorter needs.
 
     Of a person's presences, all but the `need` most common must hold one of those in common; all
-    but these less three must hold four.
+    but these and with `least` more must hold `least`. Only who has these is compared.
+
+    Parameters
+    ----------
+    at
+        The first of `able` to look at.
+    able
+        People who may be the shorter of a pair.
+    number, need
+        How many presences everybody has, and how many must be common.
+    start, own, rarest
+        Where the presences of everybody start; these in order, and the rarest first.
+    cuts, person
+        Where the people of each presence start, and who they are.
+    pairs
+        Takes the shorter, the other, and how many presences they have in common.
+    least
+        The least that anybody needs.
+
+    Returns
+    -------
+    tuple
+        How many of `able` are done, and how many pairs were found.
     """
-    size, rare = np.diff(all_of.cuts), np.minimum(need, _RARE)
-    looked = number - need + rare
-    place = mine[_ranges(start[able], looked[able])]
-    who = np.repeat(able, looked[able])
-    place, who = place[size[place] > 1], who[size[place] > 1]
-    # Cut between two people, so that what each shares with others is counted at once.
-    first = np.flatnonzero(np.diff(who, prepend=-1))
-    work = np.add.reduceat(size[place], first) if len(first) else first
-    for some in _pieces(work):
-        rows = slice(first[some.start], first[some.stop] if some.stop < len(first) else len(who))
-        other = all_of.person[_ranges(all_of.cuts[place[rows]], size[place[rows]])]
-        one = np.repeat(who[rows], size[place[rows]])
-        # The shorter of two is `one`; of equals the first.
-        longer = (number[other] > number[one]) | ((number[other] == number[one]) & (other > one))
-        pair, times = np.unique(one[longer] * len(number) + other[longer], return_counts=True)
-        one, other = np.divmod(pair, len(number))
-        enough = times >= rare[one]
-        if enough.any():
-            yield one[enough], other[enough]
-
-
-def _pieces(work: Longs) -> Iterator[slice]:
-    """Cut a list into pieces of bounded work, or of one each."""
-    ends, at = np.cumsum(work), 0
-    while at < len(work):
-        begin = ends[at - 1] if at else 0
-        until = max(at + 1, int(np.searchsorted(ends, begin + _PIECE, side="right")))
-        yield slice(at, until)
-        at = until
-
-
-def _common(known: Longs, mine: Longs, start: Longs, a: Longs, b: Longs, people: int) -> Longs:
-    """Return how many presences pairs have in common."""
-    counts = np.zeros(len(a), np.int64)
-    length = start[a + 1] - start[a]
-    for part in _pieces(length):
-        wanted = mine[_ranges(start[a[part]], length[part])] * people
-        wanted += np.repeat(b[part], length[part])
-        where = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-        pair = np.repeat(np.arange(part.stop - part.start), length[part])
-        counts[part] = np.bincount(pair, known[where] == wanted, part.stop - part.start)
-    return counts
-
-
-def _by_cell(all_of: _Presences) -> Any:
-    """Return a function that counts the presences of a person in cells."""
-    many = int(all_of.cell.max()) + 1
-    code, count = np.unique(all_of.person * many + all_of.cell[all_of.place], return_counts=True)
-
-    def counted(person: int, cells: Longs) -> Longs:
-        wanted = person * many + cells
-        where = np.minimum(np.searchsorted(code, wanted), len(code) - 1)
-        return np.where(code[where] == wanted, count[where], 0)
-
-    return counted
-
-
-def _ranges(start: Longs, length: Longs) -> Longs:
-    """Return the numbers from each start on, so many of each."""
-    ends = np.cumsum(length)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.repeat(start - ends + length, length) + np.arange(total)
+    count = np.zeros(len(number), np.int64)
+    seen = np.empty(len(number), np.int64)
+    filled = 0
+    while at < len(able) and filled + len(number) <= len(pairs):
+        one = able[at]
+        at += 1
+        touched = 0
+        for row in range(start[one], start[one] + number[one] - need[one] + least):
+            place = rarest[row]
+            for other in person[cuts[place] : cuts[place + 1]]:
+                longer = number[other] > number[one]
+                if longer or (number[other] == number[one] and other > one):
+                    if count[other] == 0:
+                        seen[touched] = other
+                        touched += 1
+                    count[other] += 1
+        for index in range(touched):
+            other = seen[index]
+            if count[other] >= least:
+                common, i, j = 0, start[one], start[other]
+                while i < start[one + 1] and j < start[other + 1]:
+                    common += own[i] == own[j]
+                    mine, theirs = own[i], own[j]
+                    i += mine <= theirs
+                    j += theirs <= mine
+                if common >= need[one]:
+                    pairs[filled] = one, other, common
+                    filled += 1
+            count[other] = 0
+    return at, filled

@@ -13,6 +13,7 @@ from incrowd.report._lights import (
     GREEN,
     GREY,
     RED,
+    SAME_PERSON,
     Light,
     Question,
     Verdict,
@@ -30,6 +31,11 @@ __all__ = [
 
 
 LEFT_OUT = "Left out"
+_EXPOSED = {
+    SAME_PERSON: ": people may be in it under several identifiers, so that its crowds may hold "
+    "fewer people than records"
+}
+"""Why a release may not be shared for one red light."""
 FOUR = 4
 """How many known points the second of the three numbers is about."""
 
@@ -95,7 +101,7 @@ def _refused(
             "that"
         )
     if any(light.group == "privacy" and light.level == RED for light in lights):
-        return ": people in it can be re-identified"
+        return _EXPOSED.get(_worst(lights) or "", ": people in it can be re-identified")
     if any(each.level == RED for each in decisive):
         return f" {purpose.label}: its records tell too much of everybody in a crowd"
     return None
