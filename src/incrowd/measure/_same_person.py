@@ -124,20 +124,10 @@ class SamePerson(Summarised):
         """What was found, in one sentence."""
         if not self.groups:
             return "no two identifiers look like the same person"
-        how = [
-            text
-            for found, text in (
-                (
-                    self.by_identifier,
-                    f"{several(len(self.by_identifier), 'identifier')} written in several ways",
-                ),
-                (
-                    self.by_trace,
-                    f"{several(len(self.by_trace), 'pair')} with nearly the same trace",
-                ),
-            )
-            if found
-        ]
+        written, traced = len(self.by_identifier), len(self.by_trace)
+        ways = several(written, "number or name", "numbers or names")
+        how = [f"{ways} written in several ways"] if written else []
+        how += [f"{several(traced, 'pair')} with nearly the same trace"] if traced else []
         return (
             f"{self.suspected:,} of {self.people:,} identifiers may be only "
             f"{people(len(self.groups))} ({', '.join(how)})"
