@@ -175,6 +175,11 @@ def _because(
 def _threat(numbers: Numbers) -> str:
     if not numbers.verification.ok or numbers.identical is None:
         return "No protection can be claimed."
+    if numbers.same_person is not None and numbers.same_person.groups:
+        return (
+            "No protection can be claimed of people who may be in the data twice: records that are "
+            "exactly alike may all be of one person."
+        )
     return (
         "It protects against record linkage: somebody who has the release, knows some or all of "
         "the places and times of a person, and looks for her record, finds "
