@@ -105,7 +105,7 @@ def rules_of(names: Sequence[str]) -> Rules:
 
 def keys_of(name: str, rules: Rules) -> set[Key]:
     """Return what an identifier is compared by: two are the same if they have a key in common."""
-    text = re.sub(r"\s", "", name)
+    text = "".join(name.split())
     keys: set[Key] = {("text", text.casefold() if rules.fold else text)}
     phone = _phone(name, separators=rules.separators)
     if phone is None:
@@ -164,7 +164,9 @@ def groups_of_keys(keys: Sequence[set[Key]]) -> list[list[int]]:
 
 def _phone(name: str, *, separators: bool) -> tuple[str, str] | None:
     """Return the mark and the digits of a phone number; None if it is none."""
-    text = re.sub(r"\s", "", name)
+    if len(name) < _LEAST:
+        return None
+    text = "".join(name.split())
     found = _PHONE.fullmatch(text.translate(_SEPARATORS) if separators else text)
     return None if found is None else (found[1] or "", found[2])
 

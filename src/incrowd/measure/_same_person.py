@@ -33,6 +33,7 @@ shares some of the rarest of them (prefix filtering).
 
 import math
 import warnings
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -238,7 +239,7 @@ def same_person(data: Trajectories) -> SamePerson:
         identifiers=len(data) if persons is None else persons.count(data.people),
         by_identifier=tuple(written),
         by_trace=tuple(traced),
-        groups=tuple(_joined(len(data), [*written, *traced])),
+        groups=tuple(_joined([*written, *traced])),
         too_few=few,
         assessed=alone,
         names=data.people,
@@ -273,15 +274,15 @@ def checked_before() -> Iterator[None]:
         _CHECKED.reset(token)
 
 
-def _joined(people: int, groups: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+def _joined(groups: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """Return groups that have nobody in common, in order."""
     from incrowd.measure._same_identifier import groups_of_keys
 
-    keys: list[set[tuple[str, ...]]] = [set() for _ in range(people)]
+    keys: defaultdict[int, set[tuple[str, ...]]] = defaultdict(set)
     for number, group in enumerate(groups):
         for one in group:
             keys[one].add((str(number),))
-    members = [one for one in range(people) if keys[one]]
+    members = sorted(keys)
     joined = groups_of_keys([keys[one] for one in members])
     return [tuple(members[one] for one in group) for group in joined]
 
