@@ -310,14 +310,22 @@ class _Presences:
 
 def _presences(data: Trajectories) -> _Presences:
     width, people = max(1, MINUTES * 60 // data.frame.slot), len(data)
-    x, y = (side.astype(np.int64) - int(side.min()) for side in (data.x0, data.y0))
-    cell = x * (int(y.max()) + 1) + y
-    bins = data.t0.astype(np.int64) // width
+    bins = data.t0 // width
     bins -= bins.min()
-    many = int(bins.max()) + 1
-    if (int(cell.max()) + 1) * many * people >= 2**63:
-        cell = np.unique(cell, return_inverse=True)[1].astype(np.int64)
-    rows = (cell * many + bins) * people + data.person()
+    high, many = int(data.y0.max()) - int(data.y0.min()) + 1, int(bins.max()) + 1
+    # One number for cell, time and person; in place, for these are as many as samples.
+    rows = data.x0.astype(np.int64)
+    rows -= rows.min()
+    wide = int(rows.max()) + 1
+    rows *= high
+    rows += data.y0
+    rows -= int(data.y0.min())
+    if wide * high * many * people >= 2**63:
+        rows = np.unique(rows, return_inverse=True)[1].astype(np.int64)
+    rows *= many
+    rows += bins
+    rows *= people
+    rows += data.person()
     rows.sort()
     rows = rows[differs_from_previous(rows)]
     key, person = np.divmod(rows, people)
