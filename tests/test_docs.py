@@ -49,6 +49,11 @@ ann,2012-03-05 07:31,a4:13
 bob,2012-03-05 09:02,a4:12
 bob,2012-03-06 18:40,b0:77
 """
+TWICE = """user,time,lat,lon
+0700000001,2012-03-05T07:31Z,5.3364,-4.0267
+0700000002,2012-03-05T09:02Z,6.8206,-5.2767
++2250700000001,2012-03-06T18:40Z,5.3599,-4.0083
+"""
 
 
 def name(path):
@@ -82,6 +87,7 @@ def test_commands_print_what_is_shown(page, tmp_path):
     text = (ROOT / page).read_text(encoding="utf-8")
     (tmp_path / "calls.csv").write_text(CALLS, encoding="utf-8")
     (tmp_path / "scans.csv").write_text(SCANS, encoding="utf-8")
+    (tmp_path / "twice.csv").write_text(TWICE, encoding="utf-8")
 
     def replaced(block):
         shown = "".join(

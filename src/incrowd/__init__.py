@@ -4,7 +4,7 @@
 data      read, read_visits, synthesize, select, write; Trajectories, Visits, visits, Frame;
           Ledger
 measure   describe, k_gap, dispersion, features, uniqueness, traces, points_of_interest; Stretch;
-          plot_k_gap
+          plot_k_gap; same_person
 attack    risk, deanonymize; ATTACKS, Attack
 predict   predict.learn, predict.estimate and the rest of the module: risk without simulation
 protect   glove; MECHANISMS: Glove, Filter, Cloak, Generalise, GeoI; Mechanism
@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from incrowd.evaluate import verify as verify
     from incrowd.measure import Description as Description
     from incrowd.measure import PointsOfInterest as PointsOfInterest
+    from incrowd.measure import SamePerson as SamePerson
     from incrowd.measure import Stretch as Stretch
     from incrowd.measure import Trace as Trace
     from incrowd.measure import Uniqueness as Uniqueness
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from incrowd.measure import k_gap as k_gap
     from incrowd.measure import plot_k_gap as plot_k_gap
     from incrowd.measure import points_of_interest as points_of_interest
+    from incrowd.measure import same_person as same_person
     from incrowd.measure import traces as traces
     from incrowd.measure import uniqueness as uniqueness
     from incrowd.protect import MECHANISMS as MECHANISMS
@@ -119,6 +121,7 @@ __all__, __getattr__, __dir__ = lazy(
         "measure": [
             "Description",
             "PointsOfInterest",
+            "SamePerson",
             "Stretch",
             "Trace",
             "Uniqueness",
@@ -129,6 +132,7 @@ __all__, __getattr__, __dir__ = lazy(
             "k_gap",
             "plot_k_gap",
             "points_of_interest",
+            "same_person",
             "traces",
             "uniqueness",
         ],

@@ -16,6 +16,7 @@
     IncrowdWarning
     ├── DataWarning            the data looks odd; the result may be misleading
     ├── PrivacyWarning         people may be exposed; nothing in incrowd ever silences this one
+    │   └── SamePersonWarning  several identifiers may be one person, so that crowds are too small
     └── IncrowdDeprecationWarning    an old name; the text says what to write instead
 
 An error's text says what is wrong, where, and what would be right. The command line prints it as
@@ -42,6 +43,7 @@ __all__ = [
     "PlaceError",
     "PrivacyWarning",
     "RowError",
+    "SamePersonWarning",
     "UnreadableError",
     "VerificationError",
 ]
@@ -161,6 +163,10 @@ class PrivacyWarning(IncrowdWarning):
 
     It is shown each time, and not once for each line as others are; filters of your own come first.
     """
+
+
+class SamePersonWarning(PrivacyWarning):
+    """Several identifiers may be one person, who is then hidden in a crowd with herself."""
 
 
 warnings.filterwarnings("always", category=PrivacyWarning, append=True)

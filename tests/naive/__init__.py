@@ -14,6 +14,7 @@ from naive.k_merge import *
 from naive.mechanisms import *
 from naive.reidentification import *
 from naive.release_attacks import *
+from naive.same_person import *
 from naive.scores import *
 from naive.traces import *
 from naive.utility import *

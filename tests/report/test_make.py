@@ -35,8 +35,8 @@ NOTHING_LOST = {
 
 
 KEYS = [
-    "title", "made", "given", "settings", "verification", "sizes", "before", "after", "accuracy",
-    "utility", "inference", "attacks", "cost_of_k", "rounded", "drawn", "verdict",
+    "title", "made", "given", "settings", "verification", "sizes", "same_person", "before", "after",
+    "accuracy", "utility", "inference", "attacks", "cost_of_k", "rounded", "drawn", "verdict",
 ]  # fmt: skip
 """What the JSON has, for whoever reads it."""
 RECORDS = [f"records-{number}-{axis}" for number in (1, 2, 3) for axis in ("space", "time")]

@@ -6,7 +6,7 @@ import pytest
 from incrowd.evaluate import Check
 from incrowd.report import _thresholds
 from incrowd.report._lights import AMBER, GREEN, RED, ChecksPassed, Threshold
-from incrowd.report._numbers import Exposure, plain
+from incrowd.report._numbers import Exposure, SamePersons, plain
 from incrowd.report._page import TEMPLATES
 from incrowd.report._thresholds import LIGHTS, docs_table, lights_of
 from incrowd.report._verdict import judge
@@ -50,6 +50,24 @@ class TestAnswer:
         assert "alike" not in verdict.threat
         assert light(verdict, "Smallest crowd").level == "red"
         assert "by chance" in light(verdict, "Smallest crowd").says
+
+    def test_nobody_is_hidden_with_herself(self):
+        known = replace(numbers(), same_person=SamePersons(90, 90, 2, 1, 0))
+        verdict = judge(known)
+        found = light(verdict, "Same person twice")
+        assert (verdict.answer, found.level, found.value) == ("no", "red", "1")
+        assert verdict.headline == (
+            "Do not share this release: people may be in it under several identifiers, so that its "
+            "crowds may hold fewer people than records."
+        )
+        assert "may all be of one person" in verdict.threat
+        assert "same person under several identifiers" in verdict.questions[0].says
+
+    def test_without_the_original_it_is_not_assessed_and_no_plain_yes(self):
+        verdict = judge(replace(numbers(), same_person=None))
+        found = light(verdict, "Same person twice")
+        assert (verdict.answer, found.level, found.value) == ("conditions", "grey", "not assessed")
+        assert "was not assessed without the original" in found.says
 
     def test_a_yes_needs_no_reason(self):
         assert judge(numbers()).because == ()
@@ -310,17 +328,18 @@ class TestThresholds:
 
     @pytest.mark.parametrize("each", [each for each in LIGHTS if isinstance(each, Threshold)])
     def test_the_sentence_is_true_of_the_level(self, each):
-        step = 1 if each.unit == "people" else 0.001
+        step = 1 if each.unit in ("people", "groups") else 0.001
         worse = -step if each.direction == "at least" else step
         levels = [each.level(at) for at in (each.green, each.green + worse, each.amber)]
-        assert levels == ["green", "amber", "amber"]
+        one = each.green == each.amber  # nothing is amber
+        assert levels == (["green", "red", "green"] if one else ["green", "amber", "amber"])
         assert each.never_red or each.level(each.amber + worse) == "red"
-        words = [each.written(each.green), "amber", "red"]
-        words = words[:2] if each.never_red else [*words, each.written(each.amber)]
-        at = [each.sentence.index(word) for word in words]
-        assert at[0] < at[1]
-        assert each.never_red or at[0] < at[3] < at[2]
-        assert each.never_red != ("red" in each.sentence)
+        words = [each.written(each.green), "red", "amber", each.written(each.amber)]
+        at = [each.sentence.find(word) for word in words]
+        assert at[0] >= 0
+        assert each.never_red != (at[1] > at[0])
+        assert one != (at[2] > at[0])
+        assert one or each.never_red or at[0] < at[3] < at[1]
 
     def test_the_documentation_has_this_table(self):
         docs = TEMPLATES.parents[3] / "docs" / "report.md"

@@ -76,6 +76,7 @@ _READ_AS = {
     "sample_seed": ("seed",),
 }
 """Arguments of `read` and `select` that are not named as their options are."""
+_PERSONS = {"same_person", "person_of"}
 MACHINE = ("memory", "threads", "temp_dir", "rejects")
 """Arguments of `read` that change nothing of what is read."""
 
@@ -234,6 +235,18 @@ def _source(
             show="FILE",
         ),
     ] = None,
+    same_person: Annotated[
+        Path | None,
+        _option(
+            _COLUMNS,
+            "Table (user, person) of identifiers that are the same person, who then counts once.",
+            show="FILE",
+        ),
+    ] = None,
+    person_of: Annotated[
+        str | None,
+        _option(_COLUMNS, "The person whose identifier the user is.", show="COLUMN"),
+    ] = None,
     sensor: Annotated[
         str | None, _option(_COLUMNS, "Take only the rows of this sensor.", show="NAME")
     ] = None,
@@ -342,7 +355,8 @@ def _source(
     reading = {
         "user": user, "time": time, "lat": lat, "lon": lon, "x": x, "y": y, "place": place,
         "geometry": geometry,
-        "cells": antennas, "sensor": sensor, "crs": crs, "cell": cell, "slot": slot, "tz": tz,
+        "cells": antennas, "same_person": same_person, "person_of": person_of, "sensor": sensor,
+        "crs": crs, "cell": cell, "slot": slot, "tz": tz,
         "time_format": time_format, "time_unit": time_unit, "strict": fail_on_bad_row,
         "max_bad": max_bad, "separator": unescaped(separator), "decimal": decimal,
         "memory": memory, "threads": threads, "temp_dir": temp_dir,
@@ -504,6 +518,8 @@ def _source_as_recorded(
 def with_recorded_options(asked: Source, known: "OriginalReading", typed: set[str]) -> Source:
     """Return data that is read as the original was, except for what was typed."""
     given = {_READ_AS.get(name, (name,))[0] for name in typed}
+    if given & _PERSONS:
+        given |= _PERSONS  # one is in place of the other
     parts = {key for name in typed for key in _READ_AS.get(name, (name,))}
     return Source(
         asked.path,

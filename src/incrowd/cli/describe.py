@@ -1,20 +1,27 @@
 """``incrowd describe``: what is in a dataset, and what was rejected and why."""
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from incrowd._format import significant
+import typer
+
+from incrowd._format import people, several, significant
+from incrowd.cli._console import say, write_people
 from incrowd.cli._messages import print_json
-from incrowd.cli._options import AsJson, Source, reads_data
+from incrowd.cli._options import AsJson, Overwrite, Source, reads_data
 from incrowd.cli._sensors import NamedPlaces, visits_by_name
+from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
     from incrowd.data._io.reading_report import Reading
     from incrowd.measure._describe import Description, Spread, VisitsDescription
+    from incrowd.measure._same_person import SamePerson
 
 __all__ = [
     "describe",
     "lines_of",
     "reading_lines",
+    "same_person_lines",
     "visits_lines_of",
 ]
 
@@ -23,9 +30,22 @@ __all__ = [
 def describe(
     source: Source,
     by_name: NamedPlaces = False,
+    same_person_table: Annotated[
+        Path | None,
+        typer.Option(
+            "--same-person-table",
+            help="Write who may be in the data under several identifiers (user, person, why), to "
+            "be corrected by hand and read with --same-person.",
+            metavar="FILE",
+            rich_help_panel="Output",
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Describe a dataset: people, samples, time, area, and which rows were rejected and why.
+
+    It says as well who may be in the data under several identifiers.
 
     Example:  `incrowd describe cdr.csv.gz --tz Africa/Abidjan`
 
@@ -34,6 +54,12 @@ def describe(
     import incrowd
 
     about: Description | VisitsDescription
+    twice: SamePerson | None = None
+    if by_name and same_person_table is not None:
+        raise ArgumentError(
+            "--same-person-table compares where people were, and needs positions; leave out "
+            "--by-name"
+        )
     if by_name:
         visits = visits_by_name(source)
         about, reading = incrowd.describe(visits), visits.reading
@@ -42,12 +68,49 @@ def describe(
         data = source.read()
         about, reading = incrowd.describe(data), data.reading
         lines, of = lines_of(about), "sample"
+        twice = incrowd.same_person(data)
+    if twice is not None and same_person_table is not None:
+        _write(twice, same_person_table, overwrite=overwrite)
     if as_json:
-        print_json(about.as_dict() | {"reading": None if reading is None else reading.as_dict()})
+        found = {"reading": None if reading is None else reading.as_dict()}
+        found |= {} if twice is None else {"same_person": twice.as_dict()}
+        print_json(about.as_dict() | found)
         return
     print("\n".join(lines))
     if reading is not None:
         print("\n".join(["", *reading_lines(reading, of)]))
+    if twice is not None and twice.groups:
+        print("\n".join(["", *same_person_lines(twice)]))
+
+
+def _write(twice: "SamePerson", path: Path, *, overwrite: bool) -> None:
+    """Write who may be in the data twice; a table without rows could not be read."""
+    if not twice.groups:
+        say(f"note: {twice.words}; {path} was not written")
+        return
+    write_people(twice.table(), path, overwrite=overwrite)
+    say(
+        f"note: {path} names {several(twice.suspected, 'identifier')}: look at each group; to "
+        "those who are different people give each a person of her own. Then read the data with "
+        f"--same-person {path}"
+    )
+
+
+def same_person_lines(twice: "SamePerson") -> list[str]:
+    """Return who may be in the data twice, as lines of text; counts only."""
+    written, traced = len(twice.by_identifier), len(twice.by_trace)
+    rows = [
+        (
+            "same person twice?",
+            f"{twice.suspected:,} identifiers may be {people(len(twice.groups))}",
+        ),
+        ("", f"{several(written, 'number or name', 'numbers or names')} written in several ways")
+        if written
+        else None,
+        ("", f"{several(traced, 'pair')} with nearly the same trace") if traced else None,
+        ("", "crowds would hold them with themselves: see --same-person-table, --same-person"),
+    ]
+    return [f"{row[0]:<22}{row[1]}" for row in rows if row is not None]
 
 
 def lines_of(about: "Description") -> list[str]:
@@ -108,6 +171,8 @@ def reading_lines(reading: "Reading", of: str = "sample") -> list[str]:
 
     used = {role: name for role, name in reading.columns.items() if role != name}
     lines = [f"{'rows read':<22}{reading.rows:,}"]
+    if reading.persons is not None:
+        lines.append(f"{'identifiers':<22}{reading.persons.identifiers:,}, counted as people")
     if used:
         shown = ", ".join(f"{role} from {name!r}" for role, name in used.items())
         lines.append(f"{'columns':<22}{shown}")

@@ -38,6 +38,8 @@ _SHOWN = 3
 _BAD = 0.05
 """The share of times that may be none: as many rows as may be bad unless told otherwise."""
 _POSITIONS = (("lat", "lon"), ("x", "y"), ("geometry",))
+_PERSONS = ("person", "personid", "customer", "customerid", "subscriber", "subscriberid")
+"""Names of columns that may say whose identifier the user is."""
 _TABLES = (".csv", ".tsv", ".txt", ".parquet", ".csv.gz")
 
 
@@ -59,6 +61,11 @@ class Look:
         Whether rows have positions; otherwise they name antennas.
     tables
         The tables of antennas beside the data that have their positions; the one that was named.
+    same_person
+        How many groups of the identifiers that were looked at are one number or name, written in
+        several ways.
+    person_of
+        A column beside the user that may name the person.
     """
 
     files: int
@@ -68,6 +75,8 @@ class Look:
     zoned: bool = False
     positions: bool = True
     tables: tuple[Path, ...] = ()
+    same_person: int = 0
+    person_of: str | None = None
 
     @property
     def antennas(self) -> Path | None:
@@ -169,12 +178,14 @@ def look_at(data: str, antennas: Path | None = None) -> Look:
     from incrowd._memory import Memory, duckdb_connection
     from incrowd.data._io.columns import USUAL, find_by_usual_name, find_columns
     from incrowd.data._io.sources import explain_missing_columns, files_of, open_source
-    from incrowd.data._io.sql import quoted
+    from incrowd.data._io.sql import identifier, quoted
     from incrowd.data._io.time_formats import guess_time_formats
+    from incrowd.measure._same_identifier import same_identifiers
 
     files = files_of(data)
     step = max(1, len(files) // _FILES)
     times: list[str] = []
+    names: dict[str, None] = {}
     with duckdb_connection(Memory.of(None), 1, None) as connection:
         first = open_source(connection, files[0], names=None, separator=None)
         found = list(first.kinds)
@@ -201,6 +212,12 @@ def look_at(data: str, antennas: Path | None = None) -> Look:
                 "WHERE t <> '' ORDER BY t"
             ).fetchall()
             times += [row[0] for row in rows]
+            user = identifier(quoted(columns["user"]), source.kinds[columns["user"]])
+            users = connection.execute(
+                f"SELECT DISTINCT u FROM (SELECT {user} AS u FROM {source.peek}{_some(file)}) "
+                "WHERE u <> '' ORDER BY u"
+            ).fetchall()
+            names |= dict.fromkeys(row[0] for row in users)
     if not times:
         raise UnreadableError(
             f"{data}: no row has a time; there must be a few rows to find out how they are read",
@@ -218,6 +235,8 @@ def look_at(data: str, antennas: Path | None = None) -> Look:
         zoned="TIME ZONE" in kind or (not typed and all(map(_has_zone, times))),
         positions=has_position,
         tables=given or (() if has_position else _beside(files)),
+        same_person=len(same_identifiers(list(names))),
+        person_of=find_by_usual_name(found, _PERSONS, taken=set(columns.values())),
     )
 
 
@@ -326,6 +345,13 @@ def _lines(look: Look, chosen: str | None, tz: str | None) -> list[str]:
     lines.append(
         f"{'time zone':<14}{f'as the times say; people live in: {zone}' if look.zoned else zone}"
     )
+    if look.same_person:
+        lines.append(
+            f"{'same person':<14}{look.same_person:,} or more numbers or names are written in "
+            "several ways: see same_person in the project file"
+        )
+    if look.person_of is not None:
+        lines.append(f"{'':<14}column {look.person_of!r} may name the person: see person_of")
     if not look.positions:
         lines.append(f"{'antennas':<14}{_antennas_in_words(look)}")
         if look.antennas is None:
@@ -382,7 +408,7 @@ def project_text(
 
 [data]   # the data and how it is read; for all options: incrowd describe --help-reading
 path = {_text(_relative(Path(data), folder))}
-{columns}{how}{zone}{place}\
+{columns}{how}{zone}{place}{_person_lines(look)}\
 # cell = 100               # side of a grid cell, metres
 # slot = 60                # time step of the grid, seconds
 # max_bad = 0.05           # largest share of rows that may be bad
@@ -409,6 +435,19 @@ folder = {runs:<17}# each run gets a folder of its own in it, named after its mo
 # format = "parquet"       # or "csv"
 # fail_above = 0.2         # publish nothing if more of the people or samples is lost
 """
+
+
+def _person_lines(look: Look) -> str:
+    """Return how to say which identifiers are the same person; commented: somebody must look."""
+    lines = '# same_person = "persons.csv"   # user, person: identifiers of the same person\n'
+    if look.same_person:
+        lines += (
+            f"#   CHECK THIS: {look.same_person:,} or more numbers or names are written in several "
+            "ways; incrowd describe --same-person-table persons.csv\n"
+        )
+    if look.person_of is not None:
+        lines += f"# person_of = {_text(look.person_of)}   # if this column names the person\n"
+    return lines
 
 
 def _runs_folder(data: Path, folder: Path) -> str:

@@ -88,11 +88,12 @@ class _Wanted:
         import incrowd
         from incrowd.data._original import hash_of_files
 
-        cells = self.source.reading["cells"]
+        cells, persons = (self.source.reading[name] for name in ("cells", "same_person"))
         said = {
             "version": incrowd.__version__,
             "data": hash_of_files(self.source.path),
             "cells": None if cells is None else hash_of_files(cells),
+            "same_person": None if persons is None else hash_of_files(persons),
             "reading": {n: str(of) for n, of in self.source.reading.items() if n not in MACHINE},
             "selecting": {name: str(of) for name, of in self.source.selecting.items()},
             "method": self.method,

@@ -43,7 +43,7 @@ ORIGINAL = "incrowd.original"
 VERSION = 1
 _MACHINE = ("memory", "threads", "temp_dir", "progress", "rejects")
 """Arguments of `read` that change nothing of the result."""
-_FILES = ("cells",)
+_FILES = ("cells", "same_person")
 """Arguments of `read` that name a file."""
 _FLAGS = {
     "cells": "--antennas",
@@ -72,8 +72,8 @@ class OriginalReading:
     people, samples, first, last
         What was read: how many people and samples, the start of the first slot with a sample and
         the end of the last, in seconds since 1970.
-    cells_sha256
-        Of the table of antennas, where there is one.
+    cells_sha256, same_person_sha256
+        Of the table of antennas, and of that of persons, where there is one.
     local_tz
         The zone in which people live, where it is not that of the times.
 
@@ -103,6 +103,7 @@ class OriginalReading:
     first: int
     last: int
     cells_sha256: str | None = None
+    same_person_sha256: str | None = None
     local_tz: str | None = None
     version: int = field(default=VERSION)
 
@@ -116,7 +117,7 @@ class OriginalReading:
         local_tz: str | None = None,
     ) -> "OriginalReading":
         """Note how data was read; the files are hashed."""
-        cells = options.get("cells")
+        cells, persons = options.get("cells"), options.get("same_person")
         return cls(
             source=str(Path(source).absolute()),
             options={
@@ -129,6 +130,7 @@ class OriginalReading:
             },
             sha256=hash_of_files(source),
             cells_sha256=None if cells is None else hash_of_files(cells),
+            same_person_sha256=None if persons is None else hash_of_files(persons),
             local_tz=local_tz,
             **_facts(data),
         )
@@ -141,7 +143,10 @@ class OriginalReading:
 
     def to_json(self) -> str:
         """Return all of it as text."""
-        return json.dumps(asdict(self))
+        said = asdict(self)
+        if self.same_person_sha256 is None:
+            del said["same_person_sha256"]  # earlier versions do not know it, and read the rest
+        return json.dumps(said)
 
     def read_on(self, grid: "Frame", **machine: Any) -> "Trajectories":
         """Read the original again as it was read, on the grid of its release.
@@ -172,9 +177,15 @@ class OriginalReading:
         return {"frame": grid}
 
     def _refuse_changed(self) -> None:
-        for what, path, known in (
-            ("original", self.source, self.sha256),
-            ("table of antennas", self.options.get("cells"), self.cells_sha256),
+        for what, option, path, known in (
+            ("original", "--original", self.source, self.sha256),
+            ("table of antennas", "--antennas", self.options.get("cells"), self.cells_sha256),
+            (
+                "table of persons",
+                "--same-person",
+                self.options.get("same_person"),
+                self.same_person_sha256,
+            ),
         ):
             if path is None or known is None:
                 continue
@@ -183,14 +194,12 @@ class OriginalReading:
             except (IncrowdError, OSError) as error:
                 raise UnreadableError(
                     f"the private record names {path} as the {what}, which cannot be read "
-                    f"({error}); if it was moved, name it with "
-                    f"{'--original' if what == 'original' else '--antennas'}"
+                    f"({error}); if it was moved, name it with {option}"
                 ) from error
             if found != known:
                 raise UnreadableError(
                     f"{path} has changed since the release was made (its SHA-256 differs); "
-                    f"restore the {what}, or name a copy of it with "
-                    f"{'--original' if what == 'original' else '--antennas'}"
+                    f"restore the {what}, or name a copy of it with {option}"
                 )
 
     def difference(self, data: "Trajectories") -> str | None:

@@ -42,6 +42,7 @@ from incrowd.data._parquet import KIND
 from incrowd.errors import ArgumentError, PlaceError, PrivacyWarning
 
 if TYPE_CHECKING:
+    from incrowd.data._io.persons import Persons
     from incrowd.data._original import OriginalReading
     from incrowd.data._trajectories import Trajectories
 
@@ -174,8 +175,12 @@ def write_record(
     assignment: pl.DataFrame,
     names: pl.DataFrame,
     reading: "OriginalReading | None" = None,
+    persons: "Persons | None" = None,
 ) -> None:
     """Write the private record of who became whom: user, trajectory, person (null: dropped).
+
+    The user is the person that the data counts. Where she has several identifiers, a fourth column,
+    identifiers, lists them as text.
 
     Members of a crowd have identical records, so which of its names each one gets says nothing.
     The file is for its owner's eyes (mode 0600) and is refused inside a release.
@@ -190,6 +195,8 @@ def write_record(
         What `write_release` gave.
     reading
         How the original was read, to be kept in the file's metadata.
+    persons
+        Who is behind the identifiers, where a table or a column said it.
     """
     final = Path(path)
     if (final.absolute().parent / MANIFEST).exists():
@@ -204,7 +211,10 @@ def write_record(
     with replacing(final) as part:
         part.touch(mode=0o600)
         kept = {} if reading is None else {ORIGINAL: reading.to_json()}
-        record.select("user", "trajectory", "person").write_parquet(part, metadata=kept)
+        record = record.select("user", "trajectory", "person")
+        if persons is not None:
+            record = record.with_columns(persons.of(record["user"])["identifiers"])
+        record.write_parquet(part, metadata=kept)
 
 
 def _check(trajectories: "Trajectories") -> None:

@@ -54,6 +54,7 @@ from incrowd.evaluate._verify.result import Verification
 from incrowd.evaluate._verify.run import verify
 
 if TYPE_CHECKING:
+    from incrowd.data._io.persons import Persons
     from incrowd.data._ledger import Ledger
     from incrowd.data._original import OriginalReading
     from incrowd.protect._mechanism import ProtectionResult
@@ -230,7 +231,8 @@ def publish(
         manifest = amend_release(hidden, verified=found.to_dict())
         if kept is not None:
             reading = reading_as_given(original) if reading is None else reading
-            _keep(kept, assignment, names, reading)
+            persons = None if original.reading is None else original.reading.persons
+            _keep(kept, assignment, names, reading, persons)
         with entering(known, entered, release, assignment, hidden, final) as more:
             # Looked at again: something may have taken a name during a long run.
             refuse_places(final, record=private, overwrite=overwrite)
@@ -406,10 +408,11 @@ def _keep(
     assignment: pl.DataFrame,
     names: pl.DataFrame,
     reading: "OriginalReading | None",
+    persons: "Persons | None",
 ) -> None:
     """Write the private record; say a full disk, which Polars has its own error for, as one."""
     try:
-        write_record(path, assignment, names, reading)
+        write_record(path, assignment, names, reading, persons)
     except pl.exceptions.PolarsError as error:
         raise OSError(str(error)) from error
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from incrowd.measure._plots import plot_k_gap as plot_k_gap
     from incrowd.measure._points_of_interest import PointsOfInterest as PointsOfInterest
     from incrowd.measure._points_of_interest import points_of_interest as points_of_interest
+    from incrowd.measure._same_person import SamePerson as SamePerson
+    from incrowd.measure._same_person import same_person as same_person
     from incrowd.measure._stretch.definition import Stretch as Stretch
     from incrowd.measure._traces import Trace as Trace
     from incrowd.measure._traces import traces as traces
@@ -36,6 +38,7 @@ __all__, __getattr__, __dir__ = lazy(
         "_k_gap": ["k_gap"],
         "_plots": ["plot_k_gap"],
         "_points_of_interest": ["PointsOfInterest", "points_of_interest"],
+        "_same_person": ["SamePerson", "same_person"],
         "_stretch.definition": ["Stretch"],
         "_traces": ["Trace", "traces"],
         "_uniqueness.estimate": ["Uniqueness", "uniqueness"],

@@ -57,6 +57,7 @@ from incrowd.report._numbers import (
     OriginalData,
     Precision,
     Risk,
+    SamePersons,
     Sizes,
     Unique,
 )
@@ -152,11 +153,12 @@ def collect_numbers(
     stages.begin("reading")
     k = numbers.verification.k
     least = max(LEAST, k or 1)
-    pair, before, sizes = None, None, numbers.sizes
+    pair, before, sizes, twice = None, None, numbers.sizes, None
     if read.source is None:
         after = published_as_trajectories(load_rows(folder, manifest))
     else:
         pair = of_files(folder, read, record)
+        twice = _same_persons(pair.before)
         after = pair.after
         sizes = sizes_in(manifest, int(after.crowd.sum()), len(pair.before))
         if leaves_out_few(sizes, least):
@@ -192,6 +194,7 @@ def collect_numbers(
     return replace(
         numbers,
         sizes=sizes,
+        same_person=twice,
         before=before,
         after=exposed,
         accuracy=precise,
@@ -201,6 +204,13 @@ def collect_numbers(
         cost_of_k=cost,
         drawn=sample_records(after, least=max(2, k or 2), tz=zone) if crowds else (),
     )
+
+
+def _same_persons(data: Trajectories) -> SamePersons:
+    """Count who may be in the original twice."""
+    found = incrowd.same_person(data)
+    groups = len(found.groups)
+    return SamePersons(found.people, found.identifiers, found.suspected, groups, found.too_few)
 
 
 def gaps_in(

@@ -16,6 +16,7 @@ import numpy as np
 import incrowd
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import DataWarning, IncrowdError
+from incrowd.measure._same_person import checked_before
 from incrowd.protect import MECHANISMS, Mechanism
 from incrowd.protect._mechanism import options_of
 from incrowd.report._numbers import CostOfK, Method
@@ -85,7 +86,7 @@ def cost_of_k(
     for done, k in enumerate(ks):
         mechanism = mechanism_in(about, k)
         assert mechanism is not None  # noqa: S101  as for the first k
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), checked_before():
             # Thresholds that are wider than the few who were drawn: nothing to be told here.
             warnings.simplefilter("ignore", DataWarning)
             made = mechanism.protect(drawn, threads=threads)

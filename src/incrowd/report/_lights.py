@@ -20,6 +20,7 @@ __all__ = [
     "GREY",
     "OURS",
     "RED",
+    "SAME_PERSON",
     "WORDS",
     "ChecksPassed",
     "Light",
@@ -35,6 +36,9 @@ GREEN, AMBER, RED, GREY = "green", "amber", "red", "grey"
 WORDS = {GREEN: "good", AMBER: "caution", RED: "bad", GREY: "not known"}
 OURS = "our choice"
 TINY = 0.001
+SAME_PERSON = "Same person twice"
+"""The light that other modules name as well."""
+_COUNTED = ("people", "groups")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +156,8 @@ class Threshold:
     direction
         Whether values must be at least the threshold, or at most.
     unit
-        "people", a "share" of 1, which is written as a percentage, or a "correlation".
+        "people", "groups" (of identifiers), a "share" of 1, which is written as a percentage, or a
+        "correlation".
     source
         Where the thresholds come from.
     measures
@@ -169,6 +174,8 @@ class Threshold:
         The level if the number is not known; None leaves the light out.
     key
         How it is named in a project file; unless given, as on the page.
+    shown_if_missing
+        What stands in place of the number then.
     """
 
     light: str
@@ -176,7 +183,7 @@ class Threshold:
     green: float
     amber: float
     direction: Literal["at least", "at most"]
-    unit: Literal["people", "share", "correlation"]
+    unit: Literal["people", "groups", "share", "correlation"]
     source: str
     measures: str
     value: "Callable[[Numbers], float | None]"
@@ -184,6 +191,7 @@ class Threshold:
     overruled: "Callable[[Numbers], bool]" = lambda _: False
     bounded: "Callable[[Numbers], bool]" = lambda _: False
     if_missing: str | None = GREY
+    shown_if_missing: str = "not known"
     missing: "Callable[[Numbers], str]" = lambda numbers: (
         "Too little is left to say."
         if numbers.given.record and numbers.readable
@@ -207,7 +215,7 @@ class Threshold:
     def sentence(self) -> str:
         """When the light is green, amber and red."""
         word, beyond = ("from", "below") if self.direction == "at least" else ("up to", "above")
-        unit = " people" if self.unit == "people" else ""
+        unit = f" {self.unit}" if self.unit in _COUNTED else ""
         green, amber = self.written(self.green), self.written(self.amber)
         if self.never_red:
             return f"green {word} {green}, amber {beyond}"
@@ -217,7 +225,7 @@ class Threshold:
 
     def written(self, threshold: float) -> str:
         """Return a threshold as text: 3, 2.5%, or 0.9."""
-        if self.unit == "people":
+        if self.unit in _COUNTED:
             return f"{threshold:,}"
         return f"{100 * threshold:g}%" if self.unit == "share" else f"{threshold:g}"
 
@@ -226,7 +234,7 @@ class Threshold:
 
         39.7% is not shown as 40% where amber begins at 40%, nor nearly all as 100% or little as 0%.
         """
-        if self.unit == "people":
+        if self.unit in _COUNTED:
             return f"{value:,}"
         if value == 1:
             return self.written(value)
@@ -245,7 +253,7 @@ class Threshold:
         if value is None:
             if self.if_missing is None:
                 return None
-            level, shown, says = self.if_missing, "not known", self.missing(numbers)
+            level, shown, says = self.if_missing, self.shown_if_missing, self.missing(numbers)
         else:
             level = RED if self.overruled(numbers) else self.level(value)
             shown, says = self.shown(value), self.says(numbers, level)

@@ -5,6 +5,7 @@
     Numbers ─┬─ made, given            with what, and from what, the report was made
              ├─ settings, sizes        what the manifest of the release states
              ├─ verification           what the verifier found on the written files
+             ├─ same_person            who may be in the original under several identifiers
              ├─ before, after          how exposed people were, and are: k-gap, uniqueness, attacks
              ├─ accuracy, utility      what is left of the data
              ├─ inference              what a crowd's record tells of everybody in it
@@ -46,6 +47,7 @@ __all__ = [
     "Precision",
     "PublishedRecord",
     "Risk",
+    "SamePersons",
     "Sizes",
     "Unique",
     "plain",
@@ -162,6 +164,27 @@ class Sizes:
         names = ("original_people", "dropped_share", "dropped_at_most")
         counted = {name: getattr(self, name) for name in names}
         return dict(self.stated) | {n: of for n, of in counted.items() if of is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class SamePersons:
+    """How many people may be in the original twice.
+
+    Attributes
+    ----------
+    people, identifiers
+        How many people the original has, and under how many identifiers they were read.
+    suspected, groups
+        How many of them may be the same person as another, and how many groups they make.
+    too_few
+        How many have too few samples for their trace to tell.
+    """
+
+    people: int
+    identifiers: int
+    suspected: int
+    groups: int
+    too_few: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,6 +452,7 @@ class Numbers:
     settings: Method
     verification: Verification
     sizes: Sizes
+    same_person: SamePersons | None = None
     before: ExposureBefore | None = None
     after: Exposure | None = None
     accuracy: Precision | None = None

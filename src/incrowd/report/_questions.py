@@ -15,6 +15,7 @@ from incrowd.report._lights import (
     GREEN,
     GREY,
     RED,
+    SAME_PERSON,
     WORDS,
     Light,
     Question,
@@ -71,7 +72,9 @@ def _singling_out(numbers: Numbers, lights: Sequence[Light], _limits: Threshold)
         says = "Records are not verified to be shared: whoever finds a record has found a person."
         return Answer(RED, "records of single people", says)
     says = f"Every record is exactly alike for {k} people or more, verified on the written files."
-    if level == RED:
+    if [each.about for each in about if each.level == RED] == [SAME_PERSON]:
+        says += " But some of them may be the same person under several identifiers."
+    elif level == RED:
         says += " For this purpose that is too few."
     else:
         says += " Nobody's record can be isolated by what is published."

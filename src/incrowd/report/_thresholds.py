@@ -12,7 +12,17 @@ those of other purposes, and a report may set its own.
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from incrowd.report._lights import AMBER, GREEN, OURS, RED, ChecksPassed, Light, Threshold
+from incrowd.report._lights import (
+    AMBER,
+    GREEN,
+    OURS,
+    RED,
+    SAME_PERSON,
+    ChecksPassed,
+    Light,
+    Threshold,
+    reason_missing,
+)
 from incrowd.report._numbers import Numbers
 from incrowd.report._release_attacks import ATTACK_LIGHTS
 
@@ -61,6 +71,21 @@ def _crowd_says(numbers: Numbers, level: str) -> str:
     if smallest > 1:
         return f"Some records are shared by {smallest:,} people only: too few for this purpose."
     return "People have records that nobody shares: whoever finds a record has found a person."
+
+
+def _same_person_says(numbers: Numbers, level: str) -> str:
+    found = numbers.same_person
+    if found is None or level == GREEN:
+        return (
+            "No identifiers in the original look like those of one person. Two SIM cards that are "
+            "used in turn cannot be told from two people by their traces."
+        )
+    return (
+        "In the original so many groups of identifiers look like one person each: the same number "
+        "written in several ways, or nearly the same trace. Whoever is there twice shares a crowd "
+        "with herself. Read the data with a table of persons (--same-person), which may "
+        "also say that they are different people, and make the release anew."
+    )
 
 
 def _most_unique(numbers: Numbers) -> float | None:
@@ -235,6 +260,23 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
         missing=lambda _: "How many people share each record could not be counted.",
     ),
     ChecksPassed(),
+    Threshold(
+        light=SAME_PERSON,
+        group="privacy",
+        green=0,
+        amber=0,
+        direction="at most",
+        unit="groups",
+        source=OURS,
+        measures="groups of identifiers in the original that look like one person",
+        value=lambda numbers: None if numbers.same_person is None else numbers.same_person.groups,
+        says=_same_person_says,
+        shown_if_missing="not assessed",
+        missing=lambda numbers: (
+            f"Whether people are in the data twice was not assessed"
+            f"{reason_missing(numbers, 'the original')}."
+        ),
+    ),
     Threshold(
         light="Unique in the release",
         group="privacy",

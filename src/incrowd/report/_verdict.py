@@ -13,6 +13,7 @@ from incrowd.report._lights import (
     GREEN,
     GREY,
     RED,
+    SAME_PERSON,
     Light,
     Question,
     Verdict,
@@ -30,6 +31,11 @@ __all__ = [
 
 
 LEFT_OUT = "Left out"
+_EXPOSED = {
+    SAME_PERSON: ": people may be in it under several identifiers, so that its crowds may hold "
+    "fewer people than records"
+}
+"""Why a release may not be shared for one red light."""
 FOUR = 4
 """How many known points the second of the three numbers is about."""
 
@@ -96,7 +102,7 @@ def _refused(
             "that"
         )
     if any(light.group == "privacy" and light.level == RED for light in lights):
-        return ": people in it can be re-identified"
+        return _EXPOSED.get(_worst(lights) or "", ": people in it can be re-identified")
     told = any(each.level == RED for each in decisive)
     gained = [light for light in _gaining(lights, purpose) if light.level == RED]
     if told or gained:
@@ -193,6 +199,11 @@ def _because(
 def _threat(numbers: Numbers) -> str:
     if not numbers.verification.ok or numbers.identical is None:
         return "No protection can be claimed."
+    if numbers.same_person is not None and numbers.same_person.groups:
+        return (
+            "No protection can be claimed of people who may be in the data twice: records that are "
+            "exactly alike may all be of one person."
+        )
     return (
         "It protects against record linkage: somebody who has the release, knows some or all of "
         "the places and times of a person, and looks for her record, finds "

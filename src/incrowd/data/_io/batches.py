@@ -25,6 +25,7 @@ import pyarrow as pa
 
 from incrowd.data._frame import Floats, Ints
 from incrowd.data._io.encoding import NameEncoder
+from incrowd.data._io.persons import ANOTHER_PERSON, PersonEncoder
 from incrowd.data._io.reading_report import Example, Rejects
 from incrowd.data._io.rejects_file import RejectedRows, Shown
 from incrowd.data._io.sql import OTHER_SENSOR, REASONS
@@ -87,6 +88,8 @@ class RowChecker:
         (longitude, latitude) by the name of a cell, for rows that name a cell and no position.
     aside
         Where all rows that cannot be used are put; None if they are only counted.
+    persons
+        Who is behind the identifiers; None if each stands for itself.
     """
 
     limits: Limits
@@ -95,6 +98,7 @@ class RowChecker:
     reference: int
     cells: Mapping[str, tuple[float, float]] | None
     aside: RejectedRows | None = None
+    persons: PersonEncoder | None = None
     users: NameEncoder = field(default_factory=NameEncoder)
     places: NameEncoder = field(default_factory=NameEncoder)
     rejects: Rejects = field(default_factory=Rejects)
@@ -169,7 +173,29 @@ class RowChecker:
             place = None if place is None else place[good]
         slot = (time_us - self.reference * _SECOND) // (self.slot * _SECOND) - self.base
         self.used += len(users)
-        return Batch(self.users.encode(users), slot.astype(np.uint32), east, north, place)
+        person = self._people(users, batch, good, file, first)
+        return Batch(person, slot.astype(np.uint32), east, north, place)
+
+    def _people(
+        self, users: pa.Array, batch: pa.RecordBatch, good: Mask, file: str, first: int
+    ) -> Ints:
+        """Return the codes of good rows' people: of their identifiers, or of who is behind them."""
+        known = len(self.users)
+        codes = self.users.encode(users)
+        if self.persons is None:
+            return codes
+        if self.persons.table is not None:
+            return self.persons.from_table(self.users, codes, known)
+        named = batch.column("person")
+        codes, other = self.persons.from_column(
+            self.users, codes, named if good.all() else named.filter(pa.array(good))
+        )
+        if other.any():
+            wrong = np.zeros(len(good), np.bool_)
+            wrong[np.flatnonzero(good)[other]] = True
+            shown = functools.partial(_texts, batch.column("user_id"))
+            self._reject(ANOTHER_PERSON, wrong, shown, file, first)
+        return codes
 
     def _utc(self, batch: pa.RecordBatch, good: Mask) -> Longs:
         """Return times in UTC; count those that came without a zone."""

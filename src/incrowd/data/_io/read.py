@@ -19,6 +19,7 @@ from incrowd._memory import Memory, duckdb_connection
 from incrowd.data._frame import Frame
 from incrowd.data._io.batches import Limits
 from incrowd.data._io.columns import USUAL, find_by_usual_name
+from incrowd.data._io.persons import read_person_table, refuse_both
 from incrowd.data._io.projection import area_of_use
 from incrowd.data._io.rejects_file import putting_aside
 from incrowd.data._io.scan import Options, Reader
@@ -55,6 +56,8 @@ def read(
     place: str | None = None,
     geometry: str | None = None,
     cells: Any = None,
+    same_person: Any = None,
+    person_of: str | None = None,
     sensor: str | None = None,
     crs: str | None = None,
     cell: float | None = None,
@@ -92,6 +95,12 @@ def read(
         ``''``.
     cells
         A table of cells (id, lat, lon) for data that names a cell and no position.
+    same_person
+        A table (user, person) of identifiers that belong to the same person: a file or a frame. A
+        person has the samples of all her identifiers. Identifiers that are not in it stand for
+        themselves, and it may have more rows than the data.
+    person_of
+        The name of a column that says whose identifier the user is: people are then counted by it.
     sensor
         The sensor whose rows to read from a table with a column `sensor`.
     crs
@@ -160,8 +169,9 @@ def read(
     """
     asked = {
         "user": user, "time": time, "lat": lat, "lon": lon, "x": x, "y": y,
-        "place": place, "geometry": geometry,
+        "place": place, "geometry": geometry, "person": person_of,
     }  # fmt: skip
+    refuse_both(same_person, person_of)
     if frame is not None and (crs, cell, slot) != (None, None, None):
         raise ArgumentError("give either frame, or crs, cell and slot, but not both")
     options = _options(
@@ -172,15 +182,22 @@ def read(
     )  # fmt: skip
     files = all_files(source)
     if files is not None and len(files) == 1 and _is_saved(files[0]):
+        if same_person is not None or person_of is not None:
+            raise ArgumentError(
+                f"{files[0]} holds trajectories that incrowd saved; say which identifiers are the "
+                "same person where the original is read"
+            )
         with putting_aside(rejects, source, temp_dir):
             return load(files[0])
-    with _scan(source, files, options, cells, memory, temp_dir, rejects) as reader:
+    with _scan(source, files, options, cells, same_person, memory, temp_dir, rejects) as reader:
         data = reader.finish()
-    by_path = [source] if cells is None else [source, cells]
+    by_path = [source, *(one for one in (cells, same_person) if one is not None)]
     if data.reading is not None and all(isinstance(one, str | os.PathLike) for one in by_path):
         given = {
-            **asked, "cells": cells, "sensor": sensor, "crs": crs, "cell": cell, "slot": slot,
-            "tz": tz, "time_format": time_format, "time_unit": time_unit, "window": window,
+            **{name: value for name, value in asked.items() if name != "person"},
+            "cells": cells, "same_person": same_person, "person_of": person_of, "sensor": sensor,
+            "crs": crs, "cell": cell, "slot": slot, "tz": tz,
+            "time_format": time_format, "time_unit": time_unit, "window": window,
             "bbox": bbox, "strict": strict, "max_bad": max_bad, "names": names,
             "separator": separator, "decimal": decimal,
         }  # fmt: skip
@@ -201,6 +218,8 @@ def read_visits(
     user: str | None = None,
     time: str | None = None,
     place: str | None = None,
+    same_person: Any = None,
+    person_of: str | None = None,
     sensor: str | None = None,
     slot: int = 3600,
     lat: str | None = None,
@@ -228,7 +247,7 @@ def read_visits(
 
     Parameters
     ----------
-    source, user, time, place, sensor
+    source, user, time, place, same_person, person_of, sensor
         As for :func:`read`. A row without a place cannot be used.
     slot
         The length of a time slot in seconds: a place is visited at most once in each.
@@ -261,14 +280,17 @@ def read_visits(
     >>> incrowd.read_visits(scans)
     Visits(2 people, 3 visits, 2 places)
     """
-    asked = {"user": user, "time": time, "place": place, "lat": lat, "lon": lon}
+    refuse_both(same_person, person_of)
+    asked = {
+        "user": user, "time": time, "place": place, "lat": lat, "lon": lon, "person": person_of,
+    }  # fmt: skip
     options = _options(
         asked, sensor=sensor, slot=slot, tz=tz, time_format=time_format, time_unit=time_unit,
         window=window, bbox=bbox, strict=strict, max_bad=max_bad, names=names,
         separator=separator, decimal=decimal, threads=threads, progress=progress, by_place=True,
     )  # fmt: skip
     files = all_files(source)
-    with _scan(source, files, options, None, memory, temp_dir, rejects) as reader:
+    with _scan(source, files, options, None, same_person, memory, temp_dir, rejects) as reader:
         return reader.finish_visits()
 
 
@@ -307,6 +329,7 @@ def _scan(
     files: list[Path] | None,
     options: Options,
     cells: Any,
+    same_person: Any,
     memory: str | float | None,
     temp_dir: str | os.PathLike[str] | None,
     rejects: str | os.PathLike[str] | None,
@@ -318,8 +341,9 @@ def _scan(
         duckdb_connection(limit, options.threads, temp_dir) as connection,
     ):
         table = None if cells is None else read_cells(connection, cells)
+        persons = None if same_person is None else read_person_table(connection, same_person)
         staging = Staging(connection, limit.for_rows, options.threads)
-        reader = Reader(connection, options, files, table, staging, aside)
+        reader = Reader(connection, options, files, table, staging, aside, persons)
         reader.scan([None] if files is None else files, source)
         yield reader
 

@@ -7,10 +7,13 @@ stays in memory: it holds values of the input and is never written to a release.
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from incrowd._format import several
 from incrowd._summary import Summarised, Summary
+
+if TYPE_CHECKING:
+    from incrowd.data._io.persons import Persons
 
 __all__ = [
     "EXAMPLES",
@@ -120,6 +123,8 @@ class Reading(Summarised):
     local
         The time zone in which people live, as far as it is known: the `tz` that was given, or that
         of the land of synthetic people. None if nobody said it.
+    persons
+        Who is behind the identifiers, where a table or a column said it.
     """
 
     files: tuple[str, ...]
@@ -140,6 +145,7 @@ class Reading(Summarised):
     samples: int = 0
     unknown_cells: dict[str, int] = field(default_factory=dict)
     local: str | None = None
+    persons: "Persons | None" = field(default=None, repr=False)
 
     def _summary(self) -> Summary:
         facts = {"files": f"{len(self.files):,}"} if self.files else {}
@@ -149,6 +155,8 @@ class Reading(Summarised):
             "rows that repeat a sample": f"{self.collapsed:,}",
             "times without a zone": f"{self.zoneless:,} (taken as {self.zone})",
         }
+        if self.persons is not None:
+            facts["identifiers"] = f"{self.persons.identifiers:,}"
         if self.unknown_cells:
             facts["cells that the table lacks"] = f"{len(self.unknown_cells):,}"
         facts |= {f"  {reason}": f"{count:,}" for reason, count in self.rejects.counts.items()}
@@ -176,4 +184,4 @@ class Reading(Summarised):
                 "rows": sum(self.unknown_cells.values()),
                 "most": dict(itertools.islice(self.unknown_cells.items(), TOP_CELLS)),
             },
-        }
+        } | ({} if self.persons is None else {"identifiers": self.persons.identifiers})

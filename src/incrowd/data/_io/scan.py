@@ -36,6 +36,7 @@ from incrowd.data._io.columns import find_columns
 from incrowd.data._io.densest_box import densest_box
 from incrowd.data._io.fast_csv import fast_rows
 from incrowd.data._io.lines import first_other_line_end
+from incrowd.data._io.persons import PersonEncoder, Persons, PersonTable, refuse_bad_persons
 from incrowd.data._io.projection import area_of_use, local_projection, refuse_far
 from incrowd.data._io.reading_report import Reading
 from incrowd.data._io.rejects_file import RejectedRows
@@ -58,6 +59,7 @@ from incrowd.errors import (
     DataWarning,
     InputError,
     PlaceError,
+    SamePersonWarning,
     UnreadableError,
 )
 
@@ -110,13 +112,16 @@ class Reader:
         cells: Mapping[str, tuple[float, float]] | None,
         staging: Staging,
         aside: RejectedRows | None = None,
+        persons: PersonTable | None = None,
     ) -> None:
         self._connection, self._options, self._staging = connection, options, staging
         self._frame = options.frame or self._own_frame(files)
         slot = 60 if options.slot is None else options.slot
         slot = slot if self._frame is None else self._frame.slot
         reference = 0 if self._frame is None else self._frame.origin
-        self._checker = RowChecker(options.limits, options.tz, slot, reference, cells, aside)
+        by_person = persons is not None or options.columns.get("person") is not None
+        who = PersonEncoder(persons) if by_person else None
+        self._checker = RowChecker(options.limits, options.tz, slot, reference, cells, aside, who)
         span = options.limits.window[1] - options.limits.window[0]
         if span // slot >= 2**32:
             raise ArgumentError(
@@ -207,6 +212,7 @@ class Reader:
         else:
             lines = checker.aside.end_file(source, malformed, options.sensor)
             take_lines(checker.rejects, lines)
+        refuse_bad_persons(checker.rejects, options.columns.get("person"))
         if options.strict:
             refuse_if_too_many(checker, allowed=0, strict=True, times=self._some_times)
 
@@ -346,7 +352,7 @@ class Reader:
             rows.place.astype(np.int64),
             rows.t.astype(np.int64),
             offsets,
-            people=self._checker.users.names(),
+            people=self._people(),
             places=self._checker.places.names(),
             frame=grid,
             reading=self._report(rows),
@@ -421,11 +427,33 @@ class Reader:
             (x, x + 1, y, y + 1, t, t + 1),
             offsets,
             frame,
-            people=checker.users.names(),
+            people=self._people(),
             place=place,
             places=places,
             reading=self._report(rows),
         )
+
+    def _people(self) -> Any:
+        """Return the names of the people: their identifiers, or the persons behind these."""
+        persons = self._checker.persons
+        return (self._checker.users if persons is None else persons).names()
+
+    def _persons(self) -> Persons | None:
+        """Return who is behind the identifiers; warn of a table that names none of them."""
+        encoder = self._checker.persons
+        if encoder is None:
+            return None
+        found = encoder.result(self._checker.users)
+        if encoder.table is not None and not found.told_apart:
+            some = next(iter(encoder.table.person_of))
+            warnings.warn(
+                f"none of the {len(encoder.table.person_of):,} identifiers of the table of persons "
+                f"({encoder.table.name}) is in the data, so that nobody was counted by it; write "
+                f"them as the data does (the first is {some!r})",
+                SamePersonWarning,
+                stacklevel=outside(),
+            )
+        return found
 
     def _report(self, rows: SortedSamples) -> Reading:
         """Return what happened to all rows."""
@@ -445,6 +473,7 @@ class Reader:
             spilled=self._staging.spilled,
             unknown_cells=dict(checker.unknown_cells.most_common()),
             local=self._options.tz,
+            persons=self._persons(),
         )
 
 

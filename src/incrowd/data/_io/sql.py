@@ -9,6 +9,7 @@ zoned     whether the time named its zone
 east      longitude, or x
 north     latitude, or y
 place_id  the identifier of the place, as text, if there is one
+person    the person, as text, where a column names her beside the user
 reason    0, or the index in `REASONS` of the first reason why the row cannot be used
 shown     the value to show with it
 ========  ==================================================================================
@@ -48,6 +49,7 @@ REASONS = (
     "impossible position",
     "position is exactly 0, 0",
     "no place",
+    "no person",
 )
 """Why a row cannot be used; the scanner gives the index."""
 OTHER_SENSOR = -1
@@ -200,6 +202,11 @@ def row_query(
             ]
     if place_needed:
         checks.append(("place_id IS NULL OR place_id = ''", 9, literal("")))
+    person = more = ""
+    if "person" in columns:
+        checks.append(("person IS NULL OR person = ''", 10, user_text))
+        person = f", {identifier('in_person', kinds[columns['person']])} AS person"
+        more = "coalesce(person, '') AS person, "
     show = " ".join(f"WHEN {number} THEN {shown}" for _, number, shown in checks)
     if sensor is not None:
         other = (
@@ -216,12 +223,13 @@ def row_query(
         SELECT coalesce(user_id, '') AS user_id, coalesce(time_us, 0) AS time_us,
                coalesce(zoned, false) AS zoned,
                coalesce(east, 0) AS east, coalesce(north, 0) AS north,
-               coalesce(place_id, '') AS place_id, reason,
+               coalesce(place_id, '') AS place_id, {more}reason,
                CASE reason {show} END AS shown
         FROM (SELECT *, CAST(CASE {reason} ELSE 0 END AS TINYINT) AS reason
               FROM (SELECT *, {identifier("in_user", kinds[user])} AS user_id,
                            {time_us} AS time_us, {zoned} AS zoned,
                            {east} AS east, {north} AS north, {place} AS place_id
+                           {person}
                     FROM {table}))
     """
 

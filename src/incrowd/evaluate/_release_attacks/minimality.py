@@ -21,6 +21,7 @@ from incrowd.evaluate._release_attacks.base import ReleaseAttack
 from incrowd.evaluate._release_attacks.findings import Figure, Finding
 from incrowd.evaluate._release_attacks.insider import Insiders, insiders_of
 from incrowd.evaluate._verify.promises import glove_settings
+from incrowd.measure._same_person import checked_before
 
 __all__ = [
     "Minimality",
@@ -206,10 +207,11 @@ def _two_stage(
     for one, other in groups:
         found = []
         for pair in ([one, other], [other, one]):
-            made = incrowd.glove(
-                data[pair], 2, merge="two-stage", stretch=Stretch(**settings["stretch"]),
-                threads=1, **how,
-            )  # fmt: skip
+            with checked_before():  # two people alone say nothing
+                made = incrowd.glove(
+                    data[pair], 2, merge="two-stage", stretch=Stretch(**settings["stretch"]),
+                    threads=1, **how,
+                )  # fmt: skip
             boxes = made.trajectories
             found.append(np.column_stack((rounded(boxes, edges) if edges else boxes).columns))
         yield found

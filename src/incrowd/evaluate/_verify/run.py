@@ -46,6 +46,7 @@ from incrowd.evaluate._verify.integrity import (
     rows_file,
 )
 from incrowd.evaluate._verify.linkage import check_linkage
+from incrowd.evaluate._verify.people import PEOPLE, check_people, names_identifiers
 from incrowd.evaluate._verify.promises import EdgeGrid, edge_grid
 from incrowd.evaluate._verify.result import SEEDED, Check, Verification, failed
 from incrowd.evaluate._verify.rows import Published, load
@@ -125,10 +126,7 @@ def verify(
     >>> found["k-anonymity"].figures["smallest"]
     2
     """
-    if k is not None and k < LEAST:
-        raise ArgumentError(f"k must be at least {LEAST}, not {k!r}: nobody is hidden alone")
-    if min(draws, points) < 1:
-        raise ArgumentError(f"draws and points must be at least 1, not {draws!r} and {points!r}")
+    _refuse_numbers(k, draws, points)
     if record is not None and original is None:
         original = as_recorded(record)
     table = None if record is None else read_record(record)
@@ -162,12 +160,24 @@ def verify(
     if original is None:
         return _verified(folder, manifest, guarantee, k, checks, "needs the original")
     data = original if isinstance(original, Trajectories) else original(published.frame)
-    refuse_other_original(record, data)
-    aligned = align(published, data)
-    file = rows_file(folder, manifest)
-    how = {"draws": draws, "points": points, "seed": seed}
-    checks |= _compared(aligned, table, file, manifest, guarantee, k, steps, how)
-    return _verified(folder, manifest, guarantee, k, checks, "needs the private record")
+    who = check_people(published, data, table, k)
+    checks |= {} if who is None else {PEOPLE: who}
+    why = "the record names identifiers, and the original was read by person"
+    if not names_identifiers(data, table):  # otherwise it was not known who is who
+        why = "needs the private record"
+        refuse_other_original(record, data)
+        aligned = align(published, data)
+        file = rows_file(folder, manifest)
+        how = {"draws": draws, "points": points, "seed": seed}
+        checks |= _compared(aligned, table, file, manifest, guarantee, k, steps, how)
+    return _verified(folder, manifest, guarantee, k, checks, why)
+
+
+def _refuse_numbers(k: int | None, draws: int, points: int) -> None:
+    if k is not None and k < LEAST:
+        raise ArgumentError(f"k must be at least {LEAST}, not {k!r}: nobody is hidden alone")
+    if min(draws, points) < 1:
+        raise ArgumentError(f"draws and points must be at least 1, not {draws!r} and {points!r}")
 
 
 def _compared(
@@ -233,7 +243,9 @@ def _verified(
     names = asked.checks if guarantee else ("files", "guarantee", *asked.checks[1:])
     # A check that fails counts, also where the guarantee forgets to ask for it.
     names += tuple(
-        name for name, check in checks.items() if check.ok is False and name not in names
+        name
+        for name, check in checks.items()
+        if name not in names and (check.ok is False or name == PEOPLE)
     )
     made = (checks.get(name, Check(name, None, f"Not checked ({why}).")) for name in names)
     guessed = () if manifest.names == "random" else (SEEDED,)

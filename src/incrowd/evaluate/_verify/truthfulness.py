@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 
 from incrowd._numba import Ints
 from incrowd.data._manifest import FACTS, MANIFEST, Manifest
+from incrowd.data._trajectories import Trajectories
 from incrowd.evaluate._verify._kernels import ALL, blocks_of, witnesses_and_edges
 from incrowd.evaluate._verify.alignment import AlignedRelease, Record, in_blocks
 from incrowd.evaluate._verify.promises import EdgeGrid, glove_settings, may_suppress
@@ -89,7 +90,7 @@ def check_membership(
         "people_dropped": int(dropped.sum()),
         "samples_dropped": int(original.lengths()[dropped].sum()),
         "identifiers_as_names": int(users.is_in(names.implode()).sum()),
-        "identifiers_in_files": _named_in(original.people, _texts(file)),
+        "identifiers_in_files": _named_in(_identifiers(original), _texts(file)),
     }
     sentences = {
         "not_in_record": "{:,} people of the original are not in the record",
@@ -169,6 +170,15 @@ def _texts(file: Path) -> list[bytes]:
             rows.seek(-8 - length, 2)
             texts.append(rows.read(length))
     return texts
+
+
+def _identifiers(original: Trajectories) -> pl.Series:
+    """Return how people are called, and all identifiers that they were read under."""
+    people = original.people.cast(pl.String)
+    persons = None if original.reading is None else original.reading.persons
+    if persons is None:
+        return people
+    return pl.concat([people.alias("user"), persons.table["user"]]).unique()
 
 
 def _named_in(people: pl.Series, texts: list[bytes]) -> int:

@@ -431,6 +431,9 @@ def glove(
 
     Warns
     -----
+    SamePersonWarning
+        If people may be in the data twice, and would be hidden with themselves; see
+        :func:`incrowd.same_person`.
     DataWarning
         If a threshold is wider or longer than the data itself: it would suppress nothing. Or if
         one of the `stretch`, or the grid of `edges`, is.
@@ -459,6 +462,7 @@ def glove(
     """
     from incrowd._parallel import cores
     from incrowd.data._trajectories import Trajectories
+    from incrowd.measure._same_person import warn_of_same_person
     from incrowd.measure._stretch.batch_bounds import CHUNK
     from incrowd.measure._stretch.definition import stretch_for
     from incrowd.measure._stretch.index import scale_for
@@ -496,6 +500,7 @@ def glove(
         **{name: asked[name] for name in OF_MERGE[asked["merge"]]},
         "stretch": asdict(stretch),
     }
+    warn_of_same_person(data)
     tell = progress or _silent
     scale = scale_for(data, stretch, bounds=bounds)
     limits = (max_space, max_time)
@@ -532,9 +537,7 @@ def glove(
     )
     if asked["suppress_at_most"] is not None:
         settings["price_found"] = boxed.price
-    return published(
-        data, people, settings, boxed.boxed, merges, held_back=held_back, edges=edges
-    )
+    return published(data, people, settings, boxed.boxed, merges, held_back=held_back, edges=edges)
 
 
 def _threshold(

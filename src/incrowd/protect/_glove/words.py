@@ -74,14 +74,18 @@ def promises_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
     found: tuple[str, ...] = (linkage,)
     if (edges := settings.get("edges")) is not None:
         found += (
-            f"reading the {_what(edges)} of a true sample off one edge of a published box more "
-            f"precisely than to {in_words(edges)}",
+            (
+                f"reading the {_what(edges)} of a true sample off one edge of a published box more "
+                f"precisely than to {in_words(edges)}"
+            ),
         )
     if _with_ledger(settings):
         found += (
-            "several releases: whoever lays releases over one another that were made with the same "
-            "ledger, and knows in which crowd of each a person is, finds "
-            f"{settings.get('ledger_k') or 'k'} people or more who are in all of these crowds",
+            (
+                "several releases: whoever lays releases over one another that were made with the same "
+                "ledger, and knows in which crowd of each a person is, finds "
+                f"{settings.get('ledger_k') or 'k'} people or more who are in all of these crowds"
+            ),
         )
     return found
 
