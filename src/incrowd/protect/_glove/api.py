@@ -23,6 +23,7 @@ from incrowd._arguments import whole
 from incrowd._outside import outside
 from incrowd.errors import ArgumentError, DataWarning, IncrowdDeprecationWarning
 from incrowd.protect._generalisation import checked
+from incrowd.protect._glove.diverse import Diverse, homes_in
 from incrowd.protect._glove.settings import (
     CROWDS,
     MANY,
@@ -36,6 +37,7 @@ from incrowd.protect._glove.settings import (
     in_units,
     in_vain,
     in_words,
+    refuse_refined,
     resolve,
     rules_for,
     threshold,
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from incrowd.data._trajectories import Trajectories
     from incrowd.measure._stretch.definition import Stretch
     from incrowd.protect._glove.checkpoint import Journal
+    from incrowd.protect._glove.diverse import Homes
     from incrowd.protect._glove.engine import Run
     from incrowd.protect._glove.greedy import Rules
     from incrowd.protect._glove.release import Crowds, Release
@@ -85,7 +88,7 @@ class Glove(Mechanism):
     Parameters
     ----------
     k, variant, merge, crowds, refine_rounds, reshape, max_metres, max_minutes, suppress, \
-    suppress_price, suppress_at_most, stretch
+    suppress_price, suppress_at_most, diverse, stretch
         As for :func:`incrowd.glove`.
 
     Raises
@@ -187,6 +190,14 @@ class Glove(Mechanism):
         least=0,
     )
     stretch: "Stretch | None" = None
+    diverse: "Diverse | str | None" = setting(  # noqa: RUF009 - only some kinds of fields are known
+        "Every crowd has so many distinct homes, at least: home:3, or home:3:5km for homes that "
+        "are told apart on a grid of 5 km (1 km unless given). Nights are of --local-tz.",
+        default=None,
+        metavar="home:N[:KM]",
+        parse=str,
+        takes="home:3 or home:3:5km",
+    )
 
     method: ClassVar[str] = METHOD
     paper: ClassVar[str] = "Gramaglia and Fiore, 2015; Gramaglia et al., 2021"
@@ -207,6 +218,8 @@ class Glove(Mechanism):
             crowds=self.crowds,
             rounds=self.refine_rounds,
         )
+        object.__setattr__(self, "diverse", Diverse.of(self.diverse))
+        refuse_refined(self.diverse, asked)
         for name, value in asked.items():
             object.__setattr__(self, name, value)
         for name in ("max_metres", "max_minutes"):
@@ -218,7 +231,9 @@ class Glove(Mechanism):
     def settings(self) -> dict[str, Any]:
         """What was asked for, thresholds in metres and minutes."""
         names = ("k", "variant", "merge", "max_metres", "max_minutes", *OF_MERGE[str(self.merge)])
-        return {name: getattr(self, name) for name in names}
+        found = {name: getattr(self, name) for name in names}
+        asked = Diverse.of(self.diverse)
+        return found if asked is None else found | {"diverse": asked.settings()}
 
     @property
     def promises(self) -> tuple[str, ...]:
@@ -245,6 +260,8 @@ class Glove(Mechanism):
                 f"{price} without max_minutes takes long for k above {PAIR} and many people, "
                 "because boxes of several days are tried; max_minutes=1440 leaves these out"
             )
+        asked = Diverse.of(self.diverse)
+        notes += [] if asked is None else [asked.advice(data.frame)]
         for name in ("max_metres", "max_minutes"):
             value = getattr(self, name)
             notes += [] if value is None else [in_units(name, value, data.frame)[1]]
@@ -273,6 +290,7 @@ class Glove(Mechanism):
             suppress=self.suppress,
             suppress_price=self.suppress_price,
             suppress_at_most=self.suppress_at_most,
+            diverse=self.diverse,
             stretch=self.stretch,
             threads=threads,
             memory=memory,
@@ -297,6 +315,7 @@ def glove(
     suppress: str | None = None,
     suppress_price: float | None = None,
     suppress_at_most: float | None = None,
+    diverse: "Diverse | str | None" = None,
     stretch: "Stretch | None" = None,
     threads: int | None = None,
     block: int | None = None,
@@ -354,6 +373,11 @@ def glove(
     suppress_at_most
         Of optimal merging: the share of samples that may be deleted. The price is the lowest that
         keeps to it; refused if thresholds ask for more.
+    diverse
+        Every crowd has so many distinct homes, at least: a :class:`incrowd.Diverse`, or text like
+        ``"home:3"`` or ``"home:3:5km"``. Not with refined crowds. Who is left over at the end,
+        because there are too few people or too few homes among them, is dropped (strict) or joins
+        a crowd (loose).
     stretch
         How a stretch is measured: thresholds and weights. 20 km and 8 hours, as in the papers, on
         any grid unless given.
@@ -376,7 +400,8 @@ def glove(
     -----
     DataWarning
         If a threshold is wider or longer than the data itself: it would suppress nothing. Or if
-        one of the `stretch` is.
+        one of the `stretch` is. With `diverse`, if the time zone is not known, if most people live
+        in one place, or if some have no home.
 
     References
     ----------
@@ -423,6 +448,7 @@ def glove(
         rounds=refine_rounds,
     )
     rules = rules_for(data, k, variant, asked, max_space, max_time)
+    rules, homes = _with_homes(data, rules, diverse, asked, cores(threads))
     stretch = stretch_for(data, stretch)
     settings = {
         "k": rules.k,
@@ -433,10 +459,12 @@ def glove(
         **{name: asked[name] for name in OF_MERGE[asked["merge"]]},
         "stretch": asdict(stretch),
     }
+    settings |= {} if homes is None else {"diverse": homes.settings}
     tell = progress or _silent
     scale = scale_for(data, stretch, bounds=bounds)
-    sizes = fit(data, memory, crowds=k > PAIR or variant == "loose")
-    journal = None if checkpoint is None else Journal(checkpoint, data, deciding(rules, settings))
+    sizes = fit(data, memory, crowds=k > PAIR or variant == "loose" or homes is not None)
+    decisive = deciding(rules, settings, homes)
+    journal = None if checkpoint is None else Journal(checkpoint, data, decisive)
     people = None
     try:
         tell("Searching", 0, len(data))
@@ -449,6 +477,7 @@ def glove(
             threads=cores(threads),
             block=CHUNK if block is None else whole("block", block, 1),
             bounds=bounds,
+            homes=None if homes is None else homes.square,
             **sizes,
         )
         run, near = make(), None
@@ -483,6 +512,22 @@ def glove(
     return release_of(data, run, settings, boxed.boxed, people)
 
 
+def _with_homes(
+    data: "Trajectories",
+    rules: "Rules",
+    diverse: "Diverse | str | None",
+    asked: dict[str, Any],
+    threads: int,
+) -> tuple["Rules", "Homes | None"]:
+    """Return the rules with the number of homes that a crowd needs, and everybody's home."""
+    wanted = Diverse.of(diverse)
+    if wanted is None:
+        return rules, None
+    refuse_refined(wanted, asked)
+    homes = homes_in(data, wanted, rules.k, threads)
+    return rules._replace(homes=wanted.homes), homes
+
+
 def _threshold(
     old: str, number: int | None, new: str, value: float | None, data: "Trajectories"
 ) -> int | None:
@@ -509,9 +554,15 @@ def _compile_ahead() -> None:
         compile_ahead(f"{home}.engine:compile_kernels", f"{home}.k_merge:compile_kernels")
 
 
-def deciding(rules: "Rules", settings: dict[str, Any]) -> dict[str, Any]:
+def deciding(
+    rules: "Rules", settings: dict[str, Any], homes: "Homes | None" = None
+) -> dict[str, Any]:
     """Return the settings that decide who is together: all that a checkpoint depends on."""
     decide = {**rules._asdict(), "stretch": settings["stretch"]}
+    if homes is None:
+        del decide["homes"]
+    else:
+        decide["diverse"] = homes.settings | {"squares": homes.fingerprint()}
     return decide | settings if settings.get("crowds") == "refined" else decide
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "in_units",
     "in_vain",
     "in_words",
+    "refuse_refined",
     "resolve",
     "rules_for",
     "threshold",
@@ -116,6 +117,15 @@ def _check_price(price: float | None, at_most: float | None) -> None:
         raise ArgumentError(f"suppress_price must be a finite number from 0 on, not {price!r}")
     if at_most is not None and not (is_number(at_most) and 0 <= at_most < 1):
         raise ArgumentError(f"suppress_at_most must be from 0 to below 1, not {at_most!r}")
+
+
+def refuse_refined(diverse: Any, asked: dict[str, Any]) -> None:
+    """Refuse distinct homes in refined crowds: exchanges do not look at homes."""
+    if diverse is not None and asked.get("crowds") == "refined":
+        raise ArgumentError(
+            "diverse goes with crowds='greedy' only: refining exchanges people between crowds "
+            "without looking at their homes; leave one of the two out"
+        )
 
 
 def threshold(
