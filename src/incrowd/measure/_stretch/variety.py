@@ -37,6 +37,10 @@ __all__ = [
 ]
 
 
+NONE = 2**31 - 1
+"""Behind all homes."""
+
+
 class Variety(NamedTuple):
     """What every crowd needs, and the homes of those who are there.
 
@@ -74,30 +78,29 @@ def make_variety(k: int, least: int, homes: NDArray[np.int64]) -> Variety:
 def count_together(a: int, b: int, variety: Variety) -> int:
     """Count the distinct homes of two nodes together, no further than a crowd needs."""
     homes, least = variety.homes, variety.least
-    number, other = np.int64(homes[a, 0]), np.int64(homes[b, 0])
-    if number >= least or other >= least:
-        return least
+    number, other = homes[a, 0], homes[b, 0]
     i, j, found = 0, 0, 0
-    while i < number and j < other and found < least:
-        one, two = homes[a, 1 + i], homes[b, 1 + j]
+    while (i < number or j < other) and found < least:
+        one = homes[a, 1 + i] if i < number else NONE
+        two = homes[b, 1 + j] if j < other else NONE
         i += one <= two
         j += two <= one
         found += 1
-    found += (number - i) + (other - j)
-    return min(found, least)
+    return found
 
 
 @kernel_nogc
 def set_together(a: int, b: int, node: int, variety: Variety) -> None:
     """Write down the distinct homes of two nodes as those of the node that they make."""
     homes, least = variety.homes, variety.least
-    number, other, i, j, found = homes[a, 0], homes[b, 0], 0, 0, 0
+    number, other = homes[a, 0], homes[b, 0]
+    i, j, found = 0, 0, 0
     while (i < number or j < other) and found < least:
-        from_a = j >= other or (i < number and homes[a, 1 + i] <= homes[b, 1 + j])
-        from_b = i >= number or (j < other and homes[b, 1 + j] <= homes[a, 1 + i])
-        homes[node, 1 + found] = homes[a, 1 + i] if from_a else homes[b, 1 + j]
-        i += from_a
-        j += from_b
+        one = homes[a, 1 + i] if i < number else NONE
+        two = homes[b, 1 + j] if j < other else NONE
+        homes[node, 1 + found] = min(one, two)
+        i += one <= two
+        j += two <= one
         found += 1
     homes[node, 0] = found
 

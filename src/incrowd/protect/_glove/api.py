@@ -524,7 +524,7 @@ def _with_homes(
     if wanted is None:
         return rules, None
     refuse_refined(wanted, asked)
-    homes = homes_in(data, wanted, rules.k, threads)
+    homes = homes_in(data, wanted, threads)
     return rules._replace(homes=wanted.homes), homes
 
 

@@ -35,8 +35,8 @@ __all__ = [
 
 METRES = 1000
 """The side of the grid unless another is given: that to which `inference` tells of homes."""
-LEAST = 2
-"""Fewer distinct homes are no diversity."""
+LEAST, MOST = 2, 100
+"""Fewer distinct homes are no diversity; more would be crowds of everybody."""
 WIDEST = 1_000_000
 """Squares of more metres hold whole countries."""
 UNITS = {"m": 1, "km": 1000}
@@ -50,7 +50,7 @@ class Diverse:
     Parameters
     ----------
     homes
-        How many distinct homes every crowd must have, at least 2. A home is a square of a grid:
+        How many distinct homes every crowd must have, from 2 to 100. A home is a square of a grid:
         the one with the place where a person has most samples from 22 to 6 h.
     metres
         The side of the squares; taken as whole cells of the data's grid, rounded up. 1 km unless
@@ -83,7 +83,7 @@ class Diverse:
     def __post_init__(self) -> None:
         from incrowd.data._select import find_zone
 
-        object.__setattr__(self, "homes", whole("homes", self.homes, LEAST))
+        object.__setattr__(self, "homes", whole("homes", self.homes, LEAST, MOST))
         if not is_number(self.metres) or not 0 < self.metres <= WIDEST:
             raise ArgumentError(
                 f"metres must be a number above 0 and up to {WIDEST:,}, not {self.metres!r}: it is "
@@ -178,7 +178,7 @@ class Homes:
         return hashlib.sha256(self.square.tobytes()).hexdigest()
 
 
-def homes_in(data: "Trajectories", diverse: Diverse, k: int, threads: int) -> Homes:
+def homes_in(data: "Trajectories", diverse: Diverse, threads: int) -> Homes:
     """Find everybody's home; refuse more distinct homes than there are, and warn of too few.
 
     Raises
@@ -189,7 +189,7 @@ def homes_in(data: "Trajectories", diverse: Diverse, k: int, threads: int) -> Ho
     Warns
     -----
     DataWarning
-        If one square has more people than crowds have room for; of people without a home.
+        If more than one in `homes` people live in one square; of people without a home.
     """
     import numpy as np
 
@@ -213,14 +213,11 @@ def homes_in(data: "Trajectories", diverse: Diverse, k: int, threads: int) -> Ho
     square[lives] = code.reshape(-1)
     everybody = int(data.crowd.sum())
     most = int(np.bincount(square[lives], data.crowd[lives]).max())
-    size = max(k, diverse.homes)
-    room = size - diverse.homes + 1
-    if most * size > room * everybody:
+    if most * diverse.homes > everybody:
         warnings.warn(
-            f"{count_of(most, everybody)} people live in one square of {grid}, and a crowd of "
-            f"{size:,} with {diverse.homes:,} distinct homes has room for {room:,} of them: some "
-            "crowds will be larger, and many people may be left over and dropped "
-            "(variant='loose', --variant loose, keeps them)",
+            f"{count_of(most, everybody)} people live in one square of {grid}, more than one in "
+            f"{diverse.homes:,}: for many of them nobody from elsewhere may be left, so that they "
+            "are dropped (variant='loose', --variant loose, puts them into larger crowds)",
             DataWarning,
             stacklevel=outside(),
         )

@@ -123,8 +123,8 @@ def refuse_refined(diverse: Any, asked: dict[str, Any]) -> None:
     """Refuse distinct homes in refined crowds: exchanges do not look at homes."""
     if diverse is not None and asked.get("crowds") == "refined":
         raise ArgumentError(
-            "diverse goes with crowds='greedy' only: refining exchanges people between crowds "
-            "without looking at their homes; leave one of the two out"
+            "diverse does not go with crowds='refined': people change places there without a look "
+            "at their homes; leave one of the two out"
         )
 
 

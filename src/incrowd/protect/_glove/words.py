@@ -8,6 +8,8 @@ and from there into the command line's output and the report.
 from collections.abc import Mapping
 from typing import Any
 
+from incrowd._format import length
+
 __all__ = [
     "GUARANTEE",
     "METHOD",
@@ -40,6 +42,19 @@ LIMITS = (
 """What no release of GLOVE withstands."""
 PRICES = ("suppress_price", "suppress_at_most")
 THRESHOLDS = ("max_space", "max_time", "max_metres", "max_minutes")
+HOMES = (
+    (
+        "attribute inference beyond the home: everybody in a crowd has the same record, so whoever "
+        "knows that a person is in it learns where she was without knowing which record is hers; "
+        "work and other places may be the same for all of the crowd"
+    ),
+    (
+        "guessing the home: most of a crowd may live in one of its squares, squares may be "
+        "neighbours, so that homes on either side of an edge count as distinct however near they "
+        "are, and whoever knows the homes of others in the crowd can rule these out"
+    ),
+)
+"""What distinct homes do not protect against, in place of the first."""
 CUT = (
     "taking every box for seen: pieces cut in time (reshape 'split') can state a time at which a "
     "person was not seen there; the check 'witness' counts them"
@@ -53,12 +68,23 @@ def promises_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
         f"trajectory and wants to single out her record finds {settings['k']} identical records "
         "or more, or none"
     )
-    return (linkage,)
+    diverse = settings.get("diverse")
+    if not diverse:
+        return (linkage,)
+    homes = (
+        "inference of the home from the crowd alone (the homogeneity attack): the people of every "
+        f"crowd have at least {diverse['homes']} distinct homes on a grid of "
+        f"{length(diverse['metres'])} (distinct l-diversity), a home being where a person is most "
+        "from 22 to 6 h"
+    )
+    return (linkage, homes)
 
 
 def limits_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what a release with these settings does not protect against."""
-    return LIMITS if settings.get("reshape") != "split" else (*LIMITS, CUT)
+    first, *others = LIMITS
+    limits = (*HOMES, *others) if settings.get("diverse") else (first, *others)
+    return limits if settings.get("reshape") != "split" else (*limits, CUT)
 
 
 def explanation_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
@@ -67,6 +93,13 @@ def explanation_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
         f"GLOVE puts people together who moved most alike, until everybody is in a crowd of "
         f"{settings['k']} or more. "
     )
+    diverse = settings.get("diverse")
+    if diverse:
+        together += (
+            f"Two are put together only where that leads to crowds whose people have at least "
+            f"{diverse['homes']} distinct homes: squares of {length(diverse['metres'])} in which "
+            "they are most at night. "
+        )
     if settings.get("merge") == "optimal":
         texts = [
             (
