@@ -1,6 +1,8 @@
 """Distinct homes in every crowd: like the oracle, and true of what is published."""
 
 import contextlib
+import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -10,8 +12,10 @@ from hypothesis import strategies as st
 import incrowd
 import naive
 import strategies
+from incrowd import Diverse, Frame
+from incrowd.errors import ArgumentError, DataWarning
 from incrowd.protect._glove import api
-from incrowd.protect._glove.diverse import Homes
+from incrowd.protect._glove.diverse import Homes, homes_in
 from protect.glove.test_glove import coarse, found
 from strategies import random_cases
 
@@ -110,3 +114,136 @@ class TestWhatIsPublished:
             assert lacking or sum(case.data.crowd[left]) < case.k
         elif len(left) < len(place):
             assert left == []
+
+
+def living_at(*homes, zone=None, **grid):
+    """Make people who are seen once at night, in these cells, and read with a zone."""
+    rows = {"user": list(range(len(homes))), "x0": list(homes), "y0": [0] * len(homes)}
+    data = incrowd.Trajectories.from_boxes(rows | {"t0": [0] * len(homes)}, Frame(**grid))
+    if zone is None:
+        return data
+    known = incrowd.synthesize("city", users=2).reading
+    return incrowd.Trajectories(
+        data.columns, data.offsets, data.frame, people=data.people,
+        reading=dataclasses.replace(known, local=zone),
+    )  # fmt: skip
+
+
+class TestHomes:
+    def squares(self, data, diverse):
+        homes = homes_in(data, Diverse.of(diverse), 2)
+        return homes.square.tolist(), homes.settings
+
+    def test_are_squares_of_the_grid(self):
+        data = living_at(-11, -10, -1, 0, 9, 10, zone="UTC")
+        stated = {"homes": 2, "metres": 1000, "tz": "UTC"}
+        assert self.squares(data, "home:2") == ([0, 1, 1, 2, 2, 3], stated)
+        stated = {"homes": 2, "metres": 2000, "tz": "UTC"}
+        assert self.squares(data, "home:2:2km") == ([0, 0, 0, 1, 1, 1], stated)
+
+    def test_sides_are_rounded_up_to_whole_cells(self):
+        data = living_at(0, 1, 2, 3, 4, 8, zone="UTC", cell=300)
+        stated = {"homes": 2, "metres": 1200, "tz": "UTC"}
+        assert self.squares(data, "home:2") == ([0, 0, 0, 0, 1, 2], stated)
+        told = incrowd.Glove(diverse="home:2").advice(data)
+        assert told == ("the grid of homes is rounded up to 1.2 km (whole cells of the data)",)
+        assert incrowd.Glove(diverse="home:2").advice(living_at(0, 30)) == ()
+
+    def test_nights_are_those_of_the_zone(self):
+        data = living_at(0, 50)
+        with pytest.warns(DataWarning, match="time zone in which people live is not known"):
+            assert self.squares(data, "home:2")[1]["tz"] == "UTC"
+        with pytest.raises(ArgumentError, match="2 distinct homes in every crowd, but there are 0"):
+            self.squares(data, Diverse(2, tz="Asia/Tokyo"))  # where it is nine in the morning
+
+    def test_who_is_never_seen_at_night_is_told_of(self):
+        rows = {"user": [0, 1, 2], "x0": [0, 50, 99], "y0": [0, 0, 0], "t0": [0, 0, 720]}
+        data = incrowd.Trajectories.from_boxes(rows)
+        with pytest.warns(DataWarning, match=r"1 of 3 \(33.3%\) people were never seen from 22 to"):
+            assert self.squares(data, Diverse(2, tz="UTC"))[0] == [0, 1, -1]
+
+    def test_a_home_that_most_have_is_told_of(self):
+        with pytest.warns(
+            DataWarning, match=r"3 of 4 \(75.0%\) people live in one square of a grid"
+        ):
+            self.squares(living_at(0, 1, 2, 99), Diverse(2, tz="UTC"))
+        data = living_at(0, 1, 98, 99)
+        assert self.squares(data, Diverse(2, tz="UTC"))[0] == [0, 0, 1, 1]  # without a warning
+
+
+class TestArguments:
+    @pytest.mark.parametrize(
+        ("diverse", "says"),
+        [
+            ("town:3", "only homes can be asked for: write it as home:3 or home:3:5km"),
+            ("home", "write it as home:3"),
+            ("home:", "write it as home:3"),
+            ("home:x", "diverse is 'home:x'; write it as home:3"),
+            ("home:2.5", "write it as home:3"),
+            ("home:0", "fewer than 2 distinct homes protect nothing"),
+            ("home:-3", "fewer than 2 distinct homes protect nothing"),
+            ("home:1", "fewer than 2 distinct homes protect nothing"),
+            ("home:101", "homes must be an integer from 2 to 100, not 101"),
+            ("home:3:", "'' is no length"),
+            ("home:3:5", "'5' is no length"),
+            ("home:3:-5km", "'-5km' is no length"),
+            ("home:3:5km:2", "write it as home:3"),
+            ("home:3:0m", "metres must be a number above 0"),
+            (3, "diverse is 3; write it as home:3"),
+        ],
+    )
+    def test_what_makes_no_sense_is_refused(self, diverse, says):
+        with pytest.raises(ArgumentError, match=re.escape(says)):
+            incrowd.Glove(diverse=diverse)
+        with pytest.raises(ArgumentError, match=re.escape(says)):
+            incrowd.glove(living_at(0, 50), diverse=diverse)
+
+    @pytest.mark.parametrize(
+        ("diverse", "says"),
+        [
+            (
+                "home:2:50m",
+                "cells of 100 m: a place is not known better than that; take home:2:100m",
+            ),
+            ("home:3", "3 distinct homes in every crowd, but there are 2 on a grid of 1 km"),
+            ("home:2:20km", "2 distinct homes in every crowd, but there is 1 on a grid of 20 km"),
+        ],
+    )
+    def test_what_the_data_does_not_have_is_refused(self, diverse, says):
+        with pytest.raises(ArgumentError, match=re.escape(says)):
+            incrowd.glove(living_at(0, 50, 51, zone="UTC"), diverse=diverse)
+
+    @pytest.mark.parametrize("how", [{"homes": "3"}, {"homes": 2, "metres": float("nan")}])
+    def test_values_that_are_none_are_refused(self, how):
+        with pytest.raises(ArgumentError):
+            Diverse(**how)
+        with pytest.raises(ArgumentError, match="unknown time zone"):
+            Diverse(2, tz="Nowhere")
+
+    def test_not_with_refined_crowds(self):
+        with pytest.raises(ArgumentError, match="diverse does not go with crowds='refined'"):
+            incrowd.Glove(diverse="home:2", crowds="refined")
+        with pytest.raises(ArgumentError, match="diverse does not go with crowds='refined'"):
+            incrowd.glove(living_at(0, 50), diverse="home:2", crowds="refined")
+
+    def test_a_checkpoint_of_other_homes_is_refused(self, tmp_path):
+        city, file = incrowd.synthesize("city", users=60, seed=7), tmp_path / "checkpoint"
+        incrowd.glove(city, 3, diverse="home:2", checkpoint=file)
+        for other in (None, "home:2:2km", Diverse(2, tz="Asia/Tokyo")):
+            with pytest.raises(ArgumentError, match="of another input, setting or version"):
+                incrowd.glove(city, 3, diverse=other, checkpoint=file)
+
+    def test_without_it_nothing_is_stated(self):
+        city = incrowd.synthesize("city", users=20, seed=7)
+        plain, diverse = incrowd.Glove(k=3), incrowd.Glove(k=3, diverse="home:2:2km")
+        assert "diverse" not in plain.settings
+        assert "diverse" not in incrowd.glove(city, 3).settings
+        assert diverse.settings["diverse"] == {"homes": 2, "metres": 2000, "tz": None}
+        release = diverse.protect(city)
+        assert release.settings["diverse"] == {"homes": 2, "metres": 2000, "tz": "UTC"}
+        assert "2 distinct homes on a grid of 2 km" in release.promises[1]
+        assert "at least 2 distinct homes: squares of 2 km" in release.explanation[0]
+        assert any(limit.startswith("guessing the home") for limit in release.limits)
+        assert len(plain.promises) == 1
+        assert not any("guessing" in limit for limit in plain.limits)
+        assert "diverse=home:2:2000m" in repr(release)

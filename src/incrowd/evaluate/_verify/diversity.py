@@ -38,6 +38,8 @@ __all__ = [
 NAME = "diversity"
 LEAST = 2
 """Fewer distinct homes are no diversity."""
+WIDEST = 1_000_000
+"""Squares of more metres hold whole countries."""
 EVENING, MORNING = 22, 6
 BLOCK = 1 << 22
 """About how many samples are looked at together."""
@@ -121,11 +123,12 @@ def _stated(manifest: Manifest) -> _Stated | str:
     stated: Any = glove_settings(manifest).get("diverse")
     if not isinstance(stated, Mapping):
         return f"states {stated!r} instead of homes, metres and tz"
-    homes, metres, tz = (stated.get(name) for name in ("homes", "metres", "tz"))
+    homes, tz = stated.get("homes"), stated.get("tz")
+    metres: Any = stated.get("metres")
     if type(homes) is not int or homes < LEAST:
         return f"states {homes!r} of them in each crowd"
     cell = manifest.frame["cell"]
-    if isinstance(metres, bool) or not isinstance(metres, int | float) or not metres >= cell:
+    if type(metres) not in (int, float) or not cell <= metres <= WIDEST:
         return f"states squares of {metres!r} m, with cells of {cell:g} m"
     side = round(metres / cell)
     if abs(side * cell - metres) > 1e-6 * metres:
