@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from incrowd.measure import uniqueness as uniqueness
     from incrowd.protect import MECHANISMS as MECHANISMS
     from incrowd.protect import Cloak as Cloak
+    from incrowd.protect import Diverse as Diverse
     from incrowd.protect import Filter as Filter
     from incrowd.protect import Generalise as Generalise
     from incrowd.protect import GeoI as GeoI
@@ -139,6 +140,7 @@ __all__, __getattr__, __dir__ = lazy(
         "attack": ["ATTACKS", "Attack", "Recognition", "deanonymize", "risk"],
         "protect": [
             "Cloak",
+            "Diverse",
             "Filter",
             "Generalise",
             "GeoI",

@@ -220,6 +220,7 @@ class Node(NamedTuple):
     boxes: list
     crowd: int
     members: list
+    homes: frozenset = frozenset()
 
 
 class Gloved(NamedTuple):
@@ -232,6 +233,21 @@ class Gloved(NamedTuple):
     losses: dict
 
 
+def complete(node, k, least):
+    """Tell whether a crowd has enough people and enough distinct homes."""
+    return node.crowd >= k and len(node.homes) >= least
+
+
+def may_merge(a, b, k, least):
+    """Tell whether two may become one crowd, where every crowd needs so many distinct homes."""
+    homes, people = len(a.homes | b.homes), a.crowd + b.crowd
+    enough = homes >= least
+    each_brings_one = homes > max(len(a.homes), len(b.homes))
+    one_has_none = bool(a.homes) != bool(b.homes)
+    still_room = least - homes <= k - people
+    return enough or each_brings_one or one_has_none or still_room
+
+
 def glove(
     people,
     k,
@@ -242,13 +258,21 @@ def glove(
     suppress="boxes",
     settings=DEFAULTS,
     crowd=None,
+    homes=None,
+    least=0,
 ):
-    """Algorithm 1, with the whole matrix."""
+    """Algorithm 1, with the whole matrix.
+
+    With homes, each crowd has so many distinct ones at least; None is no home, and counts for
+    nothing.
+    """
     limits, none = (max_space, max_time), (None, None)
     of_samples, of_boxes = {"boxes": (none, limits), "samples": (limits, none)}[suppress]
     crowd = crowd or [1] * len(people)
+    homes = homes or [None] * len(people)
     alive = {
-        i: Node(i, sorted(boxes, key=in_time), crowd[i], [i]) for i, (_, boxes) in enumerate(people)
+        i: Node(i, sorted(boxes, key=in_time), crowd[i], [i], frozenset({homes[i]} - {None}))
+        for i, (_, boxes) in enumerate(people)
     }
     unfinished = {"strict": all, "loose": any}[variant]
     matrix = {}
@@ -257,7 +281,11 @@ def glove(
         """Compute what every older trajectory costs that may be merged with this one."""
         b = alive[index]
         for a in alive.values():
-            if a.index < index and unfinished(node.crowd < k for node in (a, b)):
+            if (
+                a.index < index
+                and unfinished(not complete(node, k, least) for node in (a, b))
+                and may_merge(a, b, k, least)
+            ):
                 cost = trajectory_stretch(a.boxes, b.boxes, a.crowd, b.crowd, settings)
                 matrix[a.index, index] = cost
 
@@ -274,17 +302,16 @@ def glove(
         suppressed += left_out + len(merged) - len(kept)
         index = len(people) + len(merges)
         merges.append((*pair, cost))
-        node = Node(
-            index, reshaped(kept, reshape), a.crowd + b.crowd, sorted(a.members + b.members)
-        )
+        members, together = sorted(a.members + b.members), a.homes | b.homes
+        node = Node(index, reshaped(kept, reshape), a.crowd + b.crowd, members, together)
         if node.boxes:
             alive[index] = node
             fill(index)
         else:
             emptied.append(node)
 
-    published = [node for node in alive.values() if node.crowd >= k]
-    left_over = [node for node in alive.values() if node.crowd < k]
+    published = [node for node in alive.values() if complete(node, k, least)]
+    left_over = [node for node in alive.values() if not complete(node, k, least)]
     assignment = [None] * len(people)
     for place, node in enumerate(published):
         for member in node.members:

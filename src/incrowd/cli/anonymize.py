@@ -153,7 +153,7 @@ def anonymize(
         )
     data = source.read()
     with _keeping(journal):
-        result = protected(mechanism, method, data, source.reading, journal)
+        result = protected(mechanism, method, data, source.reading, journal, local)
         try:
             with progress("Writing and verifying", "steps") as update:
                 done = publish(
@@ -186,8 +186,15 @@ def protected(
     data: "Trajectories",
     reading: dict[str, Any],
     journal: Path | None,
+    local: str | None = None,
 ) -> "ProtectionResult":
-    """Apply the mechanism, with what it advises said before and its progress shown."""
+    """Apply the mechanism, with what it advises said before and its progress shown.
+
+    `local` is the zone in which people live, where it is not that with which the data was read.
+    """
+    from incrowd.data._zone import living_in
+
+    data = living_in(data, local)
     if data.reading is not None and data.reading.zoneless and reading["tz"] is None:
         say(
             f"note: {data.reading.zoneless:,} times name no time zone: they are taken to be in "

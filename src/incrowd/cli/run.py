@@ -303,8 +303,9 @@ class _Steps:
         shutil.rmtree(release, ignore_errors=True)
         journal = self.private / JOURNAL if self.mechanism.long_running else None
         result = anonymize.protected(
-            self.mechanism, self.wanted.method, self.data, self.wanted.source.reading, journal
-        )
+            self.mechanism, self.wanted.method, self.data, self.wanted.source.reading, journal,
+            self.wanted.reporting["tz"],
+        )  # fmt: skip
         with progress("Writing and verifying", "steps") as update:
             done = publish(
                 result, release, original=self.data,

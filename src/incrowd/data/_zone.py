@@ -5,14 +5,19 @@ Nights, days and working hours are those of a wall clock. Whoever measures them 
 """
 
 import warnings
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from incrowd._outside import outside
 from incrowd.data._select import find_zone
 from incrowd.errors import DataWarning
 
+if TYPE_CHECKING:
+    from incrowd.data._trajectories import Trajectories
+
 __all__ = [
     "known_zone",
+    "living_in",
     "zone_or_utc",
 ]
 
@@ -35,6 +40,29 @@ def known_zone(tz: str | None, data: Any = None) -> str | None:
     if zone is not None:
         find_zone(zone)
     return zone
+
+
+def living_in(data: "Trajectories", tz: str | None) -> "Trajectories":
+    """Return the same data, of people who live in a zone; as it was read if none is given.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such zone.
+    """
+    if tz is None or data.reading is None:
+        return data
+    find_zone(tz)
+    return type(data)(
+        data.columns,
+        data.offsets,
+        data.frame,
+        people=data.people,
+        crowd=data.crowd,
+        place=data.place,
+        places=data.places,
+        reading=replace(data.reading, local=tz),
+    )
 
 
 def zone_or_utc(tz: str | None, data: Any = None, *, where: str = "") -> str:

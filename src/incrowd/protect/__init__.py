@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from incrowd.protect._geo_indistinguishability import GeoI as GeoI
     from incrowd.protect._glove.api import Glove as Glove
     from incrowd.protect._glove.api import glove as glove
+    from incrowd.protect._glove.diverse import Diverse as Diverse
     from incrowd.protect._glove.release import Losses as Losses
     from incrowd.protect._glove.release import Release as Release
     from incrowd.protect._mechanism import Mechanism as Mechanism
@@ -34,6 +35,7 @@ __all__, __getattr__, __dir__ = lazy(
         "_generalisation": ["Cloak", "Generalise"],
         "_geo_indistinguishability": ["GeoI"],
         "_glove.api": ["Glove", "glove"],
+        "_glove.diverse": ["Diverse"],
         "_glove.release": ["Losses", "Release"],
         "_mechanism": ["Mechanism", "Protected", "ProtectionResult", "setting"],
         "_registry": ["MECHANISMS"],

@@ -279,6 +279,9 @@ def summary_of(result: ProtectionResult) -> Summary:
     for old, (new, unit) in units.items():
         if old in given:
             given[new] = f"{given.pop(old) * unit:g}"
+    if isinstance(given.get("diverse"), dict):
+        asked = given["diverse"]
+        given["diverse"] = f"home:{asked['homes']}:{asked['metres']:g}m"
     facts = {
         "people": f"{people:,} of {everybody:,}",
         "records": f"{len(made):,}",

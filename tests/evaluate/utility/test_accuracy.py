@@ -17,9 +17,9 @@ from incrowd.errors import ArgumentError, InputError, PrivacyWarning
 from incrowd.evaluate._comparison import BeforeAfter, of_files, of_release
 from incrowd.evaluate._publish import publish
 from incrowd.evaluate._utility import accuracy as module
-from incrowd.evaluate._utility import individual
 from incrowd.evaluate._utility.accuracy import PER_CENT, PERSON_SPACE, PERSON_TIME, SPACE, TIME
 from incrowd.evaluate._utility.distributions import Distribution, Tally
+from incrowd.measure import _centres
 from strategies import random_cases
 
 FRAMES = st.sampled_from([Frame(), Frame(cell=37.5, slot=7), Frame(cell=1000, slot=3600)])
@@ -123,7 +123,7 @@ class TestOracle:
     def test_blocks_and_threads_change_nothing(self, pair, block):
         whole = accuracy(pair, threads=1)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(individual, "BLOCK", block)
+            patch.setattr(_centres, "BLOCK", block)
             assert accuracy(pair, threads=3) == whole
 
     @given(pairs())

@@ -13,8 +13,8 @@ from evaluate.pairs import ORIGINS, ZONES, crowds, pairs
 from incrowd import Frame, Trajectories
 from incrowd.errors import ArgumentError, InputError
 from incrowd.evaluate._comparison import BeforeAfter, of_release
-from incrowd.evaluate._utility import individual
 from incrowd.evaluate._utility import inference as module
+from incrowd.measure import _centres
 from strategies import grown, random_cases, trajectories
 
 HOURS = {"home": {22, 23, 0, 1, 2, 3, 4, 5}, "work": set(range(9, 17))}
@@ -125,7 +125,7 @@ class TestCounts:
     def test_do_not_depend_on_threads_nor_on_blocks(self, pair, tz):
         alone = incrowd.inference(pair, tz=tz, threads=1)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(individual, "BLOCK", 3)
+            patch.setattr(_centres, "BLOCK", 3)
             patch.setattr(module, "SLOTS", 2)
             assert incrowd.inference(pair, tz=tz, threads=3) == alone
 

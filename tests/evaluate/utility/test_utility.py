@@ -15,7 +15,8 @@ from evaluate.pairs import ZONES, crowds, pairs
 from incrowd import Trajectories
 from incrowd.errors import ArgumentError, DataWarning, InputError
 from incrowd.evaluate._comparison import BeforeAfter, of_release
-from incrowd.evaluate._utility import distributions, individual
+from incrowd.evaluate._utility import distributions
+from incrowd.measure import _centres
 from strategies import random_cases
 
 NIGHT, WORKING = {22, 23, 0, 1, 2, 3, 4, 5}, set(range(9, 17))
@@ -167,7 +168,7 @@ class TestUtility:
     def test_does_not_depend_on_threads_nor_on_blocks(self, pair, tz):
         alone = incrowd.utility(pair, tz=tz, threads=1)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(individual, "BLOCK", 3)
+            patch.setattr(_centres, "BLOCK", 3)
             assert incrowd.utility(pair, tz=tz, threads=3) == alone
         assert (alone.persons is None) == (pair.became is None)
 

@@ -14,6 +14,7 @@ from strategies import only_deep
 OPTIONS = [
     {"k": 2},
     {"k": 4, "variant": "loose"},
+    {"k": 3, "diverse": "home:2"},
     *only_deep({"k": 3, "reshape": "union"}, {"k": 3, "max_space": 20, "max_time": 240}),
 ]
 

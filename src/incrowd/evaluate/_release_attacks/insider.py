@@ -41,13 +41,9 @@ from incrowd.evaluate._release_attacks._kernels import (
 from incrowd.evaluate._release_attacks.adversary import Adversary, Tell, in_parts
 from incrowd.evaluate._release_attacks.base import ReleaseAttack
 from incrowd.evaluate._release_attacks.findings import Figure, Finding
-from incrowd.evaluate._utility.individual import (
-    HOME,
-    centres_of,
-    mobility_profiles,
-    places_apart,
-)
+from incrowd.evaluate._utility.individual import HOME, mobility_profiles, places_apart
 from incrowd.evaluate._verify._kernels import witnesses_and_edges
+from incrowd.measure._centres import centres_of
 
 __all__ = [
     "Insider",

@@ -19,7 +19,7 @@ from incrowd.data._vectors import Vectors
 from incrowd.evaluate._release_attacks.adversary import Adversary, Tell, numbers_in
 from incrowd.evaluate._release_attacks.base import ReleaseAttack
 from incrowd.evaluate._release_attacks.findings import Figure, Finding
-from incrowd.evaluate._utility.individual import hours_at
+from incrowd.measure._centres import hours_at
 
 __all__ = [
     "WhichCrowd",

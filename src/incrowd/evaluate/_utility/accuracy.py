@@ -41,7 +41,7 @@ from incrowd.evaluate._utility._kernels import (
     latest_ends,
 )
 from incrowd.evaluate._utility.distributions import Distribution, Tally
-from incrowd.evaluate._utility.individual import blocks_of
+from incrowd.measure._centres import blocks_of
 
 if TYPE_CHECKING:
     import altair as alt

@@ -27,7 +27,7 @@ from incrowd.data._frame import Frame
 from incrowd.errors import ArgumentError
 from incrowd.evaluate._correlation import spearman
 from incrowd.evaluate._utility.distributions import Tally
-from incrowd.evaluate._utility.individual import Centres, blocks_of
+from incrowd.measure._centres import Centres, blocks_of
 
 __all__ = [
     "AggregateUtility",

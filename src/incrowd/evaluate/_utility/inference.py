@@ -47,16 +47,8 @@ from incrowd.errors import ArgumentError, InputError
 from incrowd.evaluate._comparison import BeforeAfter
 from incrowd.evaluate._utility._kernels import UNSEEN, finest_boxes, latest_ends
 from incrowd.evaluate._utility.accuracy import sizes_of, units_in
-from incrowd.evaluate._utility.individual import (
-    HOME,
-    NIGHT,
-    WORK,
-    WORKING,
-    blocks_of,
-    centres_of,
-    hours_at,
-    mobility_profiles,
-)
+from incrowd.evaluate._utility.individual import HOME, WORK, mobility_profiles
+from incrowd.measure._centres import NIGHT, WORKING, blocks_of, centres_of, hours_at
 
 __all__ = [
     "Disclosure",

@@ -32,16 +32,15 @@ from incrowd.evaluate._utility.individual import (
     HOME,
     SIZE,
     WORK,
-    Centres,
     MobilityProfile,
     area,
-    centres_of,
     gyration,
     mass_apart,
     mobility_profiles,
     places_apart,
     travelled,
 )
+from incrowd.measure._centres import Centres, centres_of
 
 if TYPE_CHECKING:
     import altair as alt

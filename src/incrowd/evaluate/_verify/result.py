@@ -189,6 +189,9 @@ class Verification(Summarised):
             held.append("no sample was lost that is not counted as lost")
         if self._holds("no invention"):
             held.append("no box reaches beyond what its people did")
+        if self._holds("diversity"):
+            homes = self["diversity"].figures["homes"]
+            held.append(f"the people of every crowd have at least {homes:,} distinct homes")
         if self._holds("linkage"):
             held.append(
                 f"in every trial, true samples of a person fitted {self.k} records or more, or none"

@@ -10,7 +10,7 @@ where one fails, those that could not mean anything then are not made.
                 ├──> guarantee: k-anonymity, promise, ...   the release alone, by what it guarantees
                 ├──> linkage                                with the original
                 └──> membership, coverage,                  with the original and the private
-                     witness, no invention                  record
+                     witness, no invention, diversity       record
 """
 
 import os
@@ -31,6 +31,7 @@ from incrowd.evaluate._verify.alignment import (
     match_record,
     read_record,
 )
+from incrowd.evaluate._verify.diversity import check_diversity, check_stated, promises_homes
 from incrowd.evaluate._verify.guarantees import (
     GUARANTEES,
     LEAST,
@@ -157,6 +158,8 @@ def verify(
     checks["sizes"] = check_sizes(published, manifest, guarantee.shared)
     checks["names"] = check_names(published)
     checks |= {check.name: check for check in guarantee.decide(published, manifest, k)}
+    unclear = check_stated(manifest) if promises_homes(manifest) else None
+    checks |= {} if unclear is None else {unclear.name: unclear}
     if original is None:
         return _verified(folder, manifest, guarantee, k, checks, "needs the original")
     data = original if isinstance(original, Trajectories) else original(published.frame)
@@ -209,6 +212,8 @@ def _compared(
             checks["witness"], checks["no invention"] = check_boxes(
                 aligned, found, steps, cut=cut, grid=grid
             )
+        if promises_homes(manifest) and check_stated(manifest) is None:
+            checks["diversity"] = check_diversity(aligned, found, manifest)
     if k is not None and "linkage" not in skipped:
         checks["linkage"] = check_linkage(aligned, found, manifest, k, progress=steps, **how)
     return checks | {
@@ -241,6 +246,8 @@ def _verified(
     """Put the checks in order; say of those not made why."""
     asked = guarantee or GUARANTEES["k-anonymity"]
     names = asked.checks if guarantee else ("files", "guarantee", *asked.checks[1:])
+    if promises_homes(manifest):
+        names = (*names, "diversity")
     # A check that fails counts, also where the guarantee forgets to ask for it.
     names += tuple(
         name

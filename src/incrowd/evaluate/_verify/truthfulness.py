@@ -142,6 +142,8 @@ def _impossible(manifest: Manifest, left_over: int | None, emptied: int | None) 
     k, variant, wrong = settings.get("k"), settings.get("variant"), []
     if left_over and variant == "loose":
         wrong.append(f"{left_over:,} people are left over, and the loose variant leaves nobody")
+    elif settings.get("diverse") is not None:
+        pass  # they may have too few homes for a crowd: see `check_diversity`
     elif left_over and variant == "strict" and type(k) is int and left_over >= k:
         wrong.append(f"{left_over:,} people are left over, who are a crowd of {k} by themselves")
     limits = [settings.get(name) for name in ("max_space", "max_time")]

@@ -41,12 +41,14 @@ from incrowd.measure._stretch.box_bounds import corner_bound, dominant_region_bo
 from incrowd.measure._stretch.index import SearchIndex, samples_of
 from incrowd.measure._stretch.lower_bounds import (
     SAFE,
+    ActiveClusters,
     is_longer,
     sum_space_bounds,
     sum_time_bounds,
     sum_time_bounds_unit,
 )
 from incrowd.measure._stretch.topk import CandidateBuffer, push
+from incrowd.measure._stretch.variety import Variety, may_merge
 
 __all__ = [
     "ALL",
@@ -85,18 +87,21 @@ def eligible(
     other: int,
     scope: int,
     people: int,
-    node: NDArray[np.int64],
-    full: NDArray[np.bool_],
+    clusters: ActiveClusters,
+    variety: Variety,
 ) -> bool:
     """Tell whether a search from one cluster is to find another: each pair belongs to one of them.
 
-    No two that are full are a pair, and nobody is one with herself.
+    No two that are full are a pair, nor two that may not merge, and nobody is one with herself.
     """
+    node, full, crowd = clusters.node, clusters.full, clusters.crowd
     if node[other] < 0 or other == query or (full[query] and full[other]):
         return False
     if scope == SHORTER:
-        return bool(node[other] < people)
-    return scope == ALL or bool(node[other] < node[query])
+        found = bool(node[other] < people)
+    else:
+        found = scope == ALL or bool(node[other] < node[query])
+    return found and may_merge(node[query], node[other], crowd[query] + crowd[other], variety)
 
 
 class Scratch(NamedTuple):
@@ -263,7 +268,7 @@ def _filter_by_space(
 ) -> None:
     """Leave those of a tile out who are too far away, or whom the search is not to find."""
     clusters, bounds, people, number = index.clusters, index.bounds, index.people, scratch.number
-    node, start, end, full = clusters.node, clusters.start, clusters.end, clusters.full
+    node, start, end = clusters.node, clusters.start, clusters.end
     near, remaining = scratch.near, scratch.remaining
     unit = index.scale.space_unit * index.partition.space_step
     for chunk in range(chunks):
@@ -274,7 +279,7 @@ def _filter_by_space(
             lane, other = chunk * CHUNK + member, (first + chunk * TILES) * CHUNK + member
             remaining[lane] = (
                 (not bounds or unit * near[lane] <= most)
-                and eligible(query, other, scope, people, node, full)
+                and eligible(query, other, scope, people, clusters, index.variety)
                 and is_longer(query, other, node, start, end)
             )
             number[chunk] += remaining[lane]
@@ -449,7 +454,7 @@ def generate_longer(
 ) -> None:
     """Find the candidates that are longer than a query, one by one, in some chunks."""
     clusters, scale, people, bounds = index.clusters, index.scale, index.people, index.bounds
-    node, start, end, full = clusters.node, clusters.start, clusters.end, clusters.full
+    node, start, end = clusters.node, clusters.start, clusters.end
     region, share = clusters.dominant_region, clusters.dominant_share
     limits, base = buffer.limit, len(index.base.t0)
     unit, near = scale.space_unit * index.partition.space_step, index.distance_rows[query]
@@ -463,7 +468,7 @@ def generate_longer(
             # Most are left for the region where they are seen most: it is one byte to look up.
             if bounds and unit and near[region[other]] * share[other] > limits[q] * far:
                 continue
-            if not eligible(query, other, scope, people, node, full):
+            if not eligible(query, other, scope, people, clusters, index.variety):
                 continue
             if is_longer(query, other, node, start, end):
                 continue

@@ -46,6 +46,7 @@ from incrowd.measure._stretch.partition import (
     build_partition,
     corner_row_length,
 )
+from incrowd.measure._stretch.variety import Variety, no_variety
 
 if TYPE_CHECKING:
     from incrowd.data._trajectories import Trajectories
@@ -96,6 +97,7 @@ class SearchIndex(NamedTuple):
     people: int
     """How many trajectories the input has: nodes from here on are merges."""
     bounds: bool
+    variety: Variety
 
 
 @kernel_inline
@@ -189,6 +191,7 @@ def build_index(
     frozen: bool = False,
     bounds: bool = True,
     corner_regions: int = 0,
+    variety: Variety | None = None,
     **sizes: Any,
 ) -> SearchIndex:
     """Lay trajectories out for the search.
@@ -208,6 +211,8 @@ def build_index(
     corner_regions
         How many regions there are for the corners of merged trajectories, at most; 0 if nothing
         will be merged, or not for long.
+    variety
+        How many distinct homes a crowd needs, if any, and those of everybody.
     sizes
         How many regions and time bins there are at most: see `build_partition`.
     """
@@ -219,7 +224,10 @@ def build_index(
     first = np.cumsum(number) - number
     # Neighbours share a chunk, the longer ones of a region after the shorter.
     order = np.lexsort((np.arange(people), end - start, dominant_region))
+    variety = variety or no_variety(k or 0)
     full = np.zeros(people, np.bool_) if k is None else data.crowd >= k
+    if variety.least:
+        full &= variety.homes[:people, 0] >= variety.least
     if frozen:
         order = order[~full[order]]
     n = len(order)
@@ -285,6 +293,7 @@ def build_index(
         scale,
         people,
         bounds,
+        variety,
     )
 
 

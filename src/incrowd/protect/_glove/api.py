@@ -20,6 +20,7 @@ from incrowd._arguments import whole
 from incrowd._outside import outside
 from incrowd.errors import DataWarning, IncrowdDeprecationWarning
 from incrowd.protect._generalisation import checked
+from incrowd.protect._glove.diverse import Diverse, homes_in
 from incrowd.protect._glove.edges import (
     Edges,
     as_setting,
@@ -44,6 +45,7 @@ from incrowd.protect._glove.settings import (
     in_units,
     in_vain,
     in_words,
+    refuse_undiverse,
     resolve,
     rules_for,
     spare_of,
@@ -82,7 +84,7 @@ class Glove(Mechanism):
     Parameters
     ----------
     k, variant, merge, crowds, refine_rounds, reshape, max_metres, max_minutes, suppress, \
-    suppress_price, suppress_at_most, ledger, ledger_spare, stretch, edges
+    suppress_price, suppress_at_most, ledger, ledger_spare, diverse, stretch, edges
         As for :func:`incrowd.glove`.
 
     Raises
@@ -213,6 +215,14 @@ class Glove(Mechanism):
         parse=edges_of_text,
         takes="metres and minutes like 500m,15min, or one of them",
     )
+    diverse: "Diverse | str | None" = setting(  # noqa: RUF009 - only some kinds of fields are known
+        "Every crowd has so many distinct homes, at least: home:3, or home:3:5km for homes that "
+        "are told apart on a grid of 5 km (1 km unless given). Nights are of --local-tz.",
+        default=None,
+        metavar="home:N[:KM]",
+        parse=str,
+        takes="home:3 or home:3:5km",
+    )
 
     method: ClassVar[str] = METHOD
     paper: ClassVar[str] = "Gramaglia and Fiore, 2015; Gramaglia et al., 2021"
@@ -233,6 +243,8 @@ class Glove(Mechanism):
             crowds=self.crowds,
             rounds=self.refine_rounds,
         )
+        object.__setattr__(self, "diverse", Diverse.of(self.diverse))
+        refuse_undiverse(self.diverse, asked, self.ledger)
         for name, value in asked.items():
             object.__setattr__(self, name, value)
         spare = spare_of(self.ledger, self.ledger_spare, str(self.merge))
@@ -249,7 +261,9 @@ class Glove(Mechanism):
         names = ("k", "variant", "merge", "max_metres", "max_minutes", *OF_MERGE[str(self.merge)])
         found = {name: getattr(self, name) for name in names}
         found |= {} if self.ledger is None else {"ledger_spare": self.ledger_spare}
-        return found if self.edges is None else found | {"edges": as_setting(self.edges)}
+        found |= {} if self.edges is None else {"edges": as_setting(self.edges)}
+        asked = Diverse.of(self.diverse)
+        return found if asked is None else found | {"diverse": asked.settings()}
 
     @property
     def promises(self) -> tuple[str, ...]:
@@ -276,6 +290,8 @@ class Glove(Mechanism):
                 f"{price} without max_minutes takes long for k above {PAIR} and many people, "
                 "because boxes of several days are tried; max_minutes=1440 leaves these out"
             )
+        asked = Diverse.of(self.diverse)
+        notes += [] if asked is None else [asked.advice(data.frame)]
         for name in ("max_metres", "max_minutes"):
             value = getattr(self, name)
             notes += [] if value is None else [in_units(name, value, data.frame)[1]]
@@ -307,6 +323,7 @@ class Glove(Mechanism):
             suppress_at_most=self.suppress_at_most,
             ledger=self.ledger,
             ledger_spare=self.ledger_spare,
+            diverse=self.diverse,
             stretch=self.stretch,
             edges=self.edges,
             threads=threads,
@@ -334,6 +351,7 @@ def glove(
     suppress_at_most: float | None = None,
     ledger: "str | os.PathLike[str] | Ledger | None" = None,
     ledger_spare: int | None = None,
+    diverse: "Diverse | str | None" = None,
     stretch: "Stretch | None" = None,
     edges: Edges | None = None,
     threads: int | None = None,
@@ -402,6 +420,11 @@ def glove(
     ledger_spare
         By how many people crowds of newcomers are larger than k (2 unless given). People leave,
         and nobody who came later can take their place.
+    diverse
+        Every crowd has so many distinct homes, at least: a :class:`incrowd.Diverse`, or text like
+        ``"home:3"`` or ``"home:3:5km"``. Not with refined crowds, nor with a ledger. Who is left
+        over at the end, because there are too few people or too few homes among them, is dropped
+        (strict) or joins a crowd (loose).
     stretch
         How a stretch is measured: thresholds and weights. 20 km and 8 hours, as in the papers, on
         any grid unless given.
@@ -436,7 +459,8 @@ def glove(
         :func:`incrowd.same_person`.
     DataWarning
         If a threshold is wider or longer than the data itself: it would suppress nothing. Or if
-        one of the `stretch`, or the grid of `edges`, is.
+        one of the `stretch`, or the grid of `edges`, is. With `diverse`, if the time zone is not
+        known, if most people live in one place, or if some have no home.
     PrivacyWarning
         If less than half of the people of the ledger's last release are there again: identifiers
         may be other ones every month, and then a ledger cannot help.
@@ -490,6 +514,9 @@ def glove(
         warnings.warn(vain, DataWarning, stacklevel=outside())
     spare = spare_of(ledger, ledger_spare, asked["merge"])
     k = rules_for(data, k, variant, asked, max_space, max_time).k
+    wanted = Diverse.of(diverse)
+    refuse_undiverse(wanted, asked, ledger)
+    homes = None if wanted is None else homes_in(data, wanted, cores(threads))
     stretch = stretch_for(data, stretch)
     settings = {
         "k": k,
@@ -500,6 +527,7 @@ def glove(
         **{name: asked[name] for name in OF_MERGE[asked["merge"]]},
         "stretch": asdict(stretch),
     }
+    settings |= {} if homes is None else {"diverse": homes.settings}
     warn_of_same_person(data)
     tell = progress or _silent
     scale = scale_for(data, stretch, bounds=bounds)
@@ -514,6 +542,7 @@ def glove(
         memory=memory,
         checkpoint=checkpoint,
         tell=tell,
+        homes=homes,
     )
     # Not before: who is together does not depend on it.
     settings |= {} if edges is None else {"edges": as_setting(edges)}

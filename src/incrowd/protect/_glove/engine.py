@@ -31,6 +31,7 @@ from incrowd.measure._stretch.index import build_index, read_only
 from incrowd.measure._stretch.lower_bounds import ActiveClusters, Features
 from incrowd.measure._stretch.partition import BINS, REGIONS
 from incrowd.measure._stretch.search import NearestNeighbours, combine_parts, search
+from incrowd.measure._stretch.variety import make_variety
 from incrowd.protect._glove.greedy import (
     DEFERRED,
     DONE,
@@ -101,6 +102,7 @@ class Run:
         regions: int = REGIONS,
         bins: int = BINS,
         corner_regions: int = 0,
+        homes: NDArray[np.int64] | None = None,
     ) -> None:
         self.rules, self.threads, self.block = rules, threads, block
         self.listed = listed or lists_for(len(data))
@@ -114,6 +116,7 @@ class Run:
             regions=regions,
             bins=bins,
             corner_regions=corner_regions,
+            variety=None if homes is None else make_variety(rules.k, rules.homes, homes),
         )
         n, size = len(data), len(self.index.clusters.node)
         self.nodes = Nodes(

@@ -42,6 +42,7 @@ from incrowd.measure._stretch.lower_bounds import (
     index_trajectory,
     set_dominant_region,
 )
+from incrowd.measure._stretch.variety import count_together, set_together
 from incrowd.protect._glove.merge import empty_boxes, merge
 from incrowd.protect._glove.nearest_queue import (
     BOUND,
@@ -87,6 +88,8 @@ class Rules(NamedTuple):
     max_time: int
     per_sample: bool
     """Whether the thresholds of suppression are for single samples, not for merged boxes."""
+    homes: int = 0
+    """How many distinct homes a crowd needs; 0 if any will do."""
 
 
 class Log(NamedTuple):
@@ -100,10 +103,20 @@ class Log(NamedTuple):
 
 
 @kernel_inline
-def log_merge(a: int, b: int, index: SearchIndex, nodes: Nodes, log: Log) -> int:
+def completes(a: int, b: int, index: SearchIndex, rules: Rules, nodes: Nodes) -> bool:
+    """Tell whether two nodes make a complete crowd: of k people, and with enough homes."""
+    if nodes.crowd[a] + nodes.crowd[b] < rules.k:
+        return False
+    return rules.homes == 0 or count_together(a, b, index.variety) >= rules.homes
+
+
+@kernel_inline
+def log_merge(a: int, b: int, index: SearchIndex, rules: Rules, nodes: Nodes, log: Log) -> int:
     """Write down that two nodes are merged into the next one; give its index. Lines 12 and 13."""
     counts = log.counts
     node = index.people + counts[MERGES]
+    if rules.homes:
+        set_together(a, b, node, index.variety)
     log.older[counts[MERGES]], log.younger[counts[MERGES]] = min(a, b), max(a, b)
     nodes.crowd[node] = nodes.crowd[a] + nodes.crowd[b]
     nodes.start[node], nodes.end[node] = DEFERRED, DEFERRED
@@ -213,7 +226,8 @@ def activate(
     clusters.node[cluster], clusters.start[cluster], clusters.end[cluster] = node, start, end
     clusters.crowd[cluster], clusters.full[cluster] = (
         nodes.crowd[node],
-        nodes.crowd[node] >= rules.k,
+        nodes.crowd[node] >= rules.k
+        and (rules.homes == 0 or index.variety.homes[node, 0] >= rules.homes),
     )
     clusters.is_unit[cluster] = all_unit(index.merged, start - base, end - base, index.partition)
     used = counts[FEATURES]
@@ -283,7 +297,7 @@ def run_until_event(
             sift_up(cluster, clusters, queue)
             continue
         a, b = clusters.node[cluster], clusters.node[other]
-        full = nodes.crowd[a] + nodes.crowd[b] >= rules.k
+        full = completes(a, b, index, rules, nodes)
         deferred = full and not rules.loose  # nobody will look at it again before the end
         most = 2 * min(nodes.end[a] - nodes.start[a], nodes.end[b] - nodes.start[b])
         if not deferred and (
@@ -292,7 +306,7 @@ def run_until_event(
             return NEED_MEMORY  # nothing is changed yet: it can be tried again
         log.numerator[counts[MERGES]] = queue.numerator[cluster]
         log.denominator[counts[MERGES]] = queue.denominator[cluster]
-        node = log_merge(a, b, index, nodes, log)
+        node = log_merge(a, b, index, rules, nodes, log)
         for gone in (cluster, other):
             nodes.cluster[clusters.node[gone]] = -1
             clusters.node[gone] = -1
@@ -321,11 +335,11 @@ def replay(
     counts = log.counts
     while counts[MERGES] < len(older):
         a, b = older[counts[MERGES]], younger[counts[MERGES]]
-        deferred = nodes.crowd[a] + nodes.crowd[b] >= rules.k and not rules.loose
+        deferred = completes(a, b, index, rules, nodes) and not rules.loose
         most = 2 * min(nodes.end[a] - nodes.start[a], nodes.end[b] - nodes.start[b])
         if not deferred and counts[USED] + most > len(arena.t0):
             return NEED_MEMORY
-        node = log_merge(a, b, index, nodes, log)
+        node = log_merge(a, b, index, rules, nodes, log)
         if not deferred:
             merge_now(node, index, rules, arena, nodes, log)
     return DONE

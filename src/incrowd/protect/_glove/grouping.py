@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from incrowd._numba import Ints
     from incrowd.data._trajectories import Trajectories
     from incrowd.measure._stretch.effort import Scale
+    from incrowd.protect._glove.diverse import Homes
     from incrowd.protect._glove.greedy import Rules
 
 __all__ = [
@@ -72,7 +73,10 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """Puts people together in crowds of a size: who is in which, and the run that found it."""
+    """Puts people together in crowds of a size: who is in which, and the run that found it.
+
+    Where crowds need distinct homes, `homes` has those of everybody who is put together.
+    """
 
     asked: Asked
     scale: "Scale"
@@ -82,19 +86,25 @@ class Grouping:
     memory: str | int | None
     checkpoint: str | os.PathLike[str] | None
     tell: Callable[[str, int, int], None]
+    homes: "Homes | None" = None
 
     def __call__(self, some: "Trajectories", size: int) -> tuple[Run, Crowds]:
         """Put some people together; the boxes of two-stage merging are finished as well."""
         variant, asked, limits, settings = self.asked
         rules, tell = rules_for(some, size, variant, asked, *limits), self.tell
-        sizes = fit(some, self.memory, crowds=size > PAIR or variant == "loose")
+        homes = self.homes
+        if homes is not None:
+            rules = rules._replace(homes=homes.settings["homes"])
+        again = size > PAIR or variant == "loose" or homes is not None
+        sizes = fit(some, self.memory, crowds=again)
         journal, people = None, None
         if self.checkpoint is not None:
-            journal = Journal(self.checkpoint, some, deciding(rules, settings))
+            journal = Journal(self.checkpoint, some, deciding(rules, settings, homes))
         try:
             tell("Searching", 0, len(some))
             _compile_ahead()
             how: dict[str, Any] = {"threads": self.threads, "block": self.block, **sizes}
+            how["homes"] = None if homes is None else homes.square
             make = partial(Run, some, rules, self.scale, bounds=self.bounds, **how)
             run, near = make(), None
             if journal and len(journal.found):
@@ -129,9 +139,15 @@ def _compile_ahead() -> None:
         compile_ahead(f"{home}.engine:compile_kernels", f"{home}.k_merge:compile_kernels")
 
 
-def deciding(rules: "Rules", settings: dict[str, Any]) -> dict[str, Any]:
+def deciding(
+    rules: "Rules", settings: dict[str, Any], homes: "Homes | None" = None
+) -> dict[str, Any]:
     """Return the settings that decide who is together: all that a checkpoint depends on."""
     decide = {**rules._asdict(), "stretch": settings["stretch"]}
+    if homes is None:
+        del decide["homes"]
+    else:
+        decide["diverse"] = homes.settings | {"squares": homes.fingerprint()}
     return decide | settings if settings.get("crowds") == "refined" else decide
 
 

@@ -193,7 +193,10 @@ def crowds_of(data: Trajectories, run: "Run") -> Crowds:
         if parent[node] >= 0:
             root[node] = root[parent[node]]
     crowd = run.nodes.crowd[:last]
-    final = np.flatnonzero((parent < 0) & (crowd >= run.rules.k))
+    complete = crowd >= run.rules.k
+    if run.rules.homes:
+        complete &= run.index.variety.homes[:last, 0] >= run.rules.homes
+    final = np.flatnonzero((parent < 0) & complete)
     index = np.full(last, -1, np.int64)
     index[final] = np.arange(len(final))
     place = index[root[:people]]

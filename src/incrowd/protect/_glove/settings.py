@@ -34,6 +34,7 @@ __all__ = [
     "in_units",
     "in_vain",
     "in_words",
+    "refuse_undiverse",
     "resolve",
     "rules_for",
     "spare_of",
@@ -143,6 +144,20 @@ def spare_of(ledger: object, spare: int | None, merge: str) -> int | None:
             "of earlier releases"
         )
     return whole("ledger_spare", SPARE if spare is None else spare, 0, MOST_SPARE)
+
+
+def refuse_undiverse(diverse: Any, asked: dict[str, Any], ledger: object = None) -> None:
+    """Refuse distinct homes where people are put together without a look at homes."""
+    if diverse is not None and asked.get("crowds") == "refined":
+        raise ArgumentError(
+            "diverse does not go with crowds='refined': people change places there without a look "
+            "at their homes; leave one of the two out"
+        )
+    if diverse is not None and ledger is not None:
+        raise ArgumentError(
+            "diverse does not go with a ledger: crowds of earlier releases stay together, whatever "
+            "their homes are now; leave one of the two out"
+        )
 
 
 def threshold(

@@ -8,6 +8,7 @@ and from there into the command line's output and the report.
 from collections.abc import Mapping
 from typing import Any
 
+from incrowd._format import length
 from incrowd.protect._glove.edges import edges_of_text, in_words
 
 __all__ = [
@@ -58,6 +59,19 @@ SUBTRACTED = (
 )
 PRICES = ("suppress_price", "suppress_at_most")
 THRESHOLDS = ("max_space", "max_time", "max_metres", "max_minutes")
+HOMES = (
+    (
+        "attribute inference beyond the home: everybody in a crowd has the same record, so whoever "
+        "knows that a person is in it learns where she was without knowing which record is hers; "
+        "work and other places may be the same for all of the crowd"
+    ),
+    (
+        "guessing the home: most of a crowd may live in one of its squares, squares may be "
+        "neighbours, so that homes on either side of an edge count as distinct however near they "
+        "are, and whoever knows the homes of others in the crowd can rule these out"
+    ),
+)
+"""What distinct homes do not protect against, in place of the first."""
 CUT = (
     "taking every box for seen: pieces cut in time (reshape 'split') can state a time at which a "
     "person was not seen there; the check 'witness' counts them"
@@ -71,23 +85,26 @@ def promises_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
         f"trajectory and wants to single out her record finds {settings['k']} identical records "
         "or more, or none"
     )
-    found: tuple[str, ...] = (linkage,)
+    found = [linkage]
+    if diverse := settings.get("diverse"):
+        found.append(
+            "inference of the home from the crowd alone (the homogeneity attack): the people of "
+            f"every crowd have at least {diverse['homes']} distinct homes on a grid of "
+            f"{length(diverse['metres'])} (distinct l-diversity), a home being where a person is "
+            "most from 22 to 6 h"
+        )
     if (edges := settings.get("edges")) is not None:
-        found += (
-            (
-                f"reading the {_what(edges)} of a true sample off one edge of a published box more "
-                f"precisely than to {in_words(edges)}"
-            ),
+        found.append(
+            f"reading the {_what(edges)} of a true sample off one edge of a published box more "
+            f"precisely than to {in_words(edges)}"
         )
     if _with_ledger(settings):
-        found += (
-            (
-                "several releases: whoever lays releases over one another that were made with the same "
-                "ledger, and knows in which crowd of each a person is, finds "
-                f"{settings.get('ledger_k') or 'k'} people or more who are in all of these crowds"
-            ),
+        found.append(
+            "several releases: whoever lays releases over one another that were made with the "
+            "same ledger, and knows in which crowd of each a person is, finds "
+            f"{settings.get('ledger_k') or 'k'} people or more who are in all of these crowds"
         )
-    return found
+    return tuple(found)
 
 
 def _with_ledger(settings: Mapping[str, Any]) -> bool:
@@ -100,9 +117,13 @@ def limits_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
     if edges is not None:
         only = {"place": "in space ", "time": "in time "}.get(_what(edges), "")
         rounded = f", {only}rounded outwards to {in_words(edges)}{SUBTRACTED}"
-    limits = (*LIMITS[:2], f"{EXTREMES}{rounded}", *LIMITS[2:])
-    if _with_ledger(settings):
-        limits = tuple(each for text in limits for each in (OTHERS if text is SECOND else (text,)))
+    attribute, second, *others = LIMITS
+    limits = (
+        *(HOMES if settings.get("diverse") else (attribute,)),
+        *(OTHERS if _with_ledger(settings) else (second,)),
+        f"{EXTREMES}{rounded}",
+        *others,
+    )
     return limits if settings.get("reshape") != "split" else (*limits, CUT)
 
 
@@ -120,6 +141,13 @@ def explanation_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
         f"GLOVE puts people together who moved most alike, until everybody is in a crowd of "
         f"{settings['k']} or more. "
     )
+    diverse = settings.get("diverse")
+    if diverse:
+        together += (
+            f"Two are put together only where that leads to crowds whose people have at least "
+            f"{diverse['homes']} distinct homes: squares of {length(diverse['metres'])} in which "
+            "they are most at night. "
+        )
     if settings.get("merge") == "optimal":
         texts = [
             (
