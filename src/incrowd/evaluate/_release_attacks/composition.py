@@ -141,8 +141,8 @@ class Composition(ReleaseAttack):
         """There must be another release."""
         if not adversary.others:
             return (
-                "It needs another release of the same people (--with). Where there is none, and will "
-                "be none, nobody can do this."
+                "It needs another release of the same people (--with). Where there is none, and "
+                "will be none, nobody can do this."
             )
         if not all(each.rules.held for each in (adversary.release, *adversary.others)):
             return "Positions were moved at random: boxes do not hold what is known."
