@@ -113,6 +113,18 @@ class TestProgress:
             "Reading: 6,000 rows",
         ]
 
+    def test_of_several_stages_no_remaining_time_is_told(self, capsys, monkeypatch):
+        # 12 of 200 steps in 15 minutes are 4 hours, unless the slow stage is over then.
+        monkeypatch.setattr("incrowd.cli._console._PATIENCE", 5.0)
+        clock = iter([0, *range(1, 901, 75)])
+        monkeypatch.setattr("incrowd.cli._console.time.monotonic", lambda: next(clock))
+        with progress("Reporting", "steps") as update:
+            for done in range(1, 13):
+                update(done, 200)
+        said = capsys.readouterr().err.splitlines()
+        assert said[-1] == "Reporting: 12 steps of 200"
+        assert not any("more" in line for line in said)
+
     def test_does_not_take_the_compiler_for_the_rate(self, capsys, monkeypatch):
         monkeypatch.setattr("incrowd.cli._console._PATIENCE", 5.0)
         clock = iter([0, 1, 100, 110])

@@ -1,7 +1,9 @@
 """Attacks on the release, on the page: lights, what they decide, and what is withheld."""
 
 import dataclasses
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -85,7 +87,7 @@ class TestVerdict:
         [reason] = verdict.because
         assert reason.startswith(
             "Attacks on what is published gain something: a member of the crowd (40.0% of people), "
-            "known samples and sides of boxes (20.0% of people)"
+            "somebody who knows a few samples (20.0% of people)"
         )
 
     def test_a_red_one_is_a_no(self):
@@ -113,6 +115,31 @@ class TestVerdict:
         assert answers[0].figure == "20.0% of people are alone in all releases together"
         assert answers[1].word == "partly assessed"
         assert "later data" in answers[1].says
+
+
+class TestWords:
+    def test_every_option_that_is_named_is_there(self):
+        from typer.main import get_command
+
+        from incrowd.cli._app import app
+
+        commands = get_command(app).commands
+        there = {
+            option
+            for name in ("anonymize", "report", "attack", "run")
+            for parameter in commands[name].params
+            for option in parameter.opts
+        }
+        places = Path(incrowd.evaluate.__file__).parent / "_release_attacks"
+        for file in places.glob("*.py"):
+            named = set(re.findall(r"--[a-z][a-z-]*", file.read_text(encoding="utf-8")))
+            assert named <= there, file.name
+
+    def test_what_is_withheld_still_says_what_the_figure_is(self):
+        figures = (Figure("found", "people", 100, 200), Figure("more", "others", 3, 200))
+        finding = Finding("edges", "Few", "found", "Of 50%.", figures, "All.", "less")
+        found = _without_counts(finding, 10)
+        assert found.says.startswith("The share of people whose crowd is found. What else")
 
 
 class TestFewPeople:

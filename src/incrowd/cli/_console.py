@@ -32,6 +32,8 @@ __all__ = [
 
 _NO, _USE, _DATA = 1, 2, 4
 _PATIENCE = 5.0
+_STEPS = "steps"
+"""Of work in several stages: a step of one takes as long as it takes, and tells of no other."""
 _DECIMALS = 12
 
 
@@ -251,7 +253,7 @@ def progress(what: str, unit: str) -> Iterator[Callable[..., None]]:
         task = bar.add_task(what, total=None, count="", rest="")
 
         def update(done: int, total: int | None = None) -> None:
-            seconds = rest.update(done, total, now=time.monotonic())
+            seconds = None if unit == _STEPS else rest.update(done, total, now=time.monotonic())
             more = "" if seconds is None else f"about {in_words(seconds)} more"
             count = _counted(done, unit)
             bar.update(task, completed=done, total=total, count=count, rest=more)
@@ -272,7 +274,7 @@ def _plain(what: str, unit: str, tell: Callable[[str], None]) -> Callable[..., N
     def update(done: int, total: int | None = None) -> None:
         nonlocal last
         now = time.monotonic()
-        seconds = rest.update(done, total, now=now)
+        seconds = None if unit == _STEPS else rest.update(done, total, now=now)
         if now - last > _PATIENCE:
             last, text = now, f"{what}: {_counted(done, unit)}"
             if total:

@@ -6,6 +6,7 @@ A test looks for these terms on a page and asks for each that it is here.
 __all__ = ["GLOSSARY"]
 
 GLOSSARY: tuple[tuple[str, str], ...] = (
+    ("adversary", "Somebody who holds the release and tries to learn more of people from it."),
     (
         "attack",
         (
@@ -13,7 +14,13 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
             "attacker knows stands in the table under the chart."
         ),
     ),
-    ("box", "The rectangle on the map and the span of time of a published sample."),
+    (
+        "box",
+        (
+            "The rectangle on the map and the span of time of a published sample. Its sides are "
+            "those of true samples, unless noise was added."
+        ),
+    ),
     (
         "cell, slot",
         "The steps of the grid in space and in time. No sample is more precise than one of each.",

@@ -78,8 +78,8 @@ def _without_counts(found: "Finding", least: int) -> AttackOnRelease:
     share, at_most, says = found.share, False, found.says
     if any(0 < each.number < least for each in found.figures):
         says = (
-            f"Some figures of this attack are those of fewer than {least} people and not shown. "
-            f"What it tries to tell: {RELEASE_ATTACKS[found.attack].gains}."
+            f"The share of people {RELEASE_ATTACKS[found.attack].gains}. What else was found is "
+            f"not shown, because some of it is true of fewer than {least} people."
         )
     if found.headline is not None and 0 < found[found.headline].number < least:
         share, at_most = min(1.0, least / found[found.headline].of), True

@@ -157,12 +157,15 @@ class Composition(ReleaseAttack):
         "nothing but the releases."
     )
     gains = "who are alone in what their crowds have in common"
-    helps = "a ledger (--ledger), which keeps crowds together from release to release"
+    helps = "crowds of the same people in every release"
 
     def unfit(self, adversary: Adversary) -> str:
         """There must be another release."""
         if not adversary.others:
-            return "It needs another release of the same people (--with)."
+            return (
+                "It needs another release of the same people (--with). Where there is none, and "
+                "will be none, nobody can do this."
+            )
         if not all(each.rules.held for each in (adversary.release, *adversary.others)):
             return "Positions were moved at random: boxes do not hold what is known."
         return ""

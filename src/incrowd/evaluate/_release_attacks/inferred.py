@@ -115,7 +115,7 @@ class Inferred(ReleaseAttack):
     label = "What a crowd's record tells"
     knows = "That a person is in a crowd; of sensitive places, a list (--places)."
     gains = "of whom single small boxes of the record show the home, the workplace or a night"
-    helps = "crowds of different homes (--diverse), larger boxes, and fewer nights"
+    helps = "crowds of people who live apart from one another, larger boxes, and fewer nights"
 
     def run(self, adversary: Adversary, tell: Tell) -> Finding:
         """Count what is shown of everybody, to 100 m and to 1 km."""
@@ -154,8 +154,8 @@ class Inferred(ReleaseAttack):
             f"{said[name.partition('_')[0]]} of {rounded_percent(by[name].share)}" for name in shown
         )
         says = (
-            f"Who knows that a person is in a crowd learns from single boxes of up to 1 km {parts} "
-            "of people, without knowing which record is theirs"
+            f"Whoever knows that a person is in a crowd learns from single boxes of up to 1 km "
+            f"{parts} of people. Which record is theirs does not matter"
         )
         if f"places_{FAR}" in by:
             says += (

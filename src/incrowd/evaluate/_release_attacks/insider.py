@@ -288,8 +288,8 @@ class Insider(ReleaseAttack):
     )
     gains = "whom one other member of the crowd finds in a dataset with names"
     helps = (
-        "larger crowds (k = 3 or more), and edges that are nobody's (--edges); people who do not "
-        "know their own traces, and nobody who has a dataset with names"
+        "larger crowds (k = 3 or more), sides of boxes that are nobody's exact place and time, and "
+        "that nobody has a dataset with names"
     )
 
     def unfit(self, adversary: Adversary) -> str:
@@ -328,11 +328,12 @@ class Insider(ReleaseAttack):
                 figures += _guessed(inside, "outsider", "somebody outside", inside.boxes)
         by = {each.name: rounded_percent(each.share) for each in figures}
         says = (
-            "A member of a crowd who knows her own trace, and of everybody the name and "
-            f"{SOME} samples, finds another one of her crowd: {by['named_by_one']} of people"
-            + ("" if pairs else f" ({by['named_by_all']} by all others of it together)")
-            + f". She guesses {by['near_one']} of the other's samples to 100 m (somebody outside: "
-            f"{by['near_outsider']})."
+            "Somebody in a crowd knows her own places and times, and has a dataset with the name "
+            f"and {SOME} samples of everybody. In it {by['named_by_one']} of people are named by "
+            "one other member of their crowd"
+            + ("" if pairs else f", {by['named_by_all']} by all others of it together")
+            + f". She guesses {by['near_one']} of the other's samples to 100 m; somebody outside "
+            f"the crowd guesses {by['near_outsider']}."
         )
         return self.found("named_by_one", says, *figures)
 

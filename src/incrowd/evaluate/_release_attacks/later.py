@@ -91,7 +91,7 @@ class WhichCrowd(ReleaseAttack):
         "or else the last three tenths of the period, of which she looks at the rest."
     )
     gains = "whose crowd is found in what they did later"
-    helps = "larger crowds and larger boxes; short periods; releases of other people each time"
+    helps = "larger crowds and larger boxes, short periods, and other people in each release"
 
     def run(self, adversary: Adversary, tell: Tell) -> Finding:
         """Find the record that is most similar to what each target did later."""
@@ -127,9 +127,11 @@ class WhichCrowd(ReleaseAttack):
             Figure("found", "people whose crowd is found", int(right.sum()), int(known.sum())),
             Figure("right", "crowds named that are right", int(right.sum()), int(named.sum())),
         )
+        tried = "" if adversary.later is not None else "(here: the last three tenths of the data) "
         says = (
-            "Who has later data of the same people with names finds the crowd of "
-            f"{rounded_percent(figures[0].share)} of those who are in both, but not which record "
-            f"of it is theirs (by chance it would be one in {len(published.sizes):,})."
+            "Whoever has data of the same people with names from a later time "
+            f"{tried}finds the crowd of {rounded_percent(figures[0].share)} of those who are in "
+            f"both, and not which record of it is theirs. By chance it would be one in "
+            f"{len(published.sizes):,}."
         )
         return self.found("found", says, *figures)

@@ -43,8 +43,8 @@ class Minimality(ReleaseAttack):
     )
     gains = "whom all others of their crowd name for certain, because nobody else makes its record"
     helps = (
-        "nothing by itself, where everybody's traces are known with names; a dataset with names "
-        "that has only part of them"
+        "nothing against those who hold the complete data with names; that nobody has more than "
+        "part of it"
     )
 
     def unfit(self, adversary: Adversary) -> str:
@@ -92,9 +92,11 @@ class Minimality(ReleaseAttack):
         )  # fmt: skip
         by = {each.name: rounded_percent(each.share) for each in figures}
         says = (
-            "Where all others of a crowd know everybody's traces with names, they name "
-            f"{by['named']} of people for certain by making its boxes again, "
-            f"{by['named_before']} without doing so."
+            "The worst case: all others of a crowd together hold the complete data with names, "
+            "and make its boxes again with each person who may be the one they do not know. They "
+            f"name {by['named']} of people for certain; without making boxes, "
+            f"{by['named_before']}. They hold that person's places and times already, and learn "
+            "who is in the crowd."
         )
         return self.found("named", says, *figures)
 

@@ -92,13 +92,13 @@ class Edges(ReleaseAttack):
     """Somebody who knows a few samples, and that sides of boxes are true extremes."""
 
     name = "edges"
-    label = "Known samples and sides of boxes"
+    label = "Somebody who knows a few samples"
     knows = (
         f"Some true samples of a person, drawn at random ({USUAL}, unless said otherwise), and "
         "that each side of a box is that of a true sample, or that rounded outwards."
     )
     gains = "whose crowd is found"
-    helps = "edges that are nobody's (--edges), larger crowds, and boxes that are larger"
+    helps = "larger crowds, larger boxes, and sides of boxes that are nobody's exact place and time"
 
     def unfit(self, adversary: Adversary) -> str:
         """Where positions were moved, nothing holds what is known."""
@@ -123,10 +123,10 @@ class Edges(ReleaseAttack):
             tell((part + 1) / len(KNOWN))
         by = {each.name: rounded_percent(each.share) for each in figures}
         says = (
-            f"Who knows {USUAL} random samples of a person finds her crowd for "
-            f"{by[f'found_{USUAL}']} of people; for {by[f'alone_{USUAL}']} no other record holds "
-            "these samples. She then knows where the person was, to the size of its boxes, but "
-            "not which of its records is hers."
+            f"Whoever knows {USUAL} samples of a person, picked at random, finds her crowd, for "
+            f"{by[f'found_{USUAL}']} of people; for {by[f'alone_{USUAL}']} no other crowd's record "
+            "holds them. That tells where the person was at other times, to the size of the "
+            "boxes, but not which of the crowd's records is hers."
         )
         return self.found(f"found_{USUAL}", says, *figures)
 
@@ -157,11 +157,13 @@ class Presence(ReleaseAttack):
             tell(len(figures) / 2)
         by = {each.name: rounded_percent(each.share) for each in figures}
         says = (
-            f"Of {by['certain_some']} of people no other record of the release holds {USUAL} "
-            f"random samples (of {by['certain_all']}, all of them): who knows these knows that "
-            "the person is in the data."
+            f"For {by['certain_some']} of people, {USUAL} samples picked at random lie in no "
+            "record but that of their crowd: whoever knows them knows that the person is in the "
+            f"data. Of all samples this is true for {by['certain_all']} of people"
         )
-        return self.found("certain_some", says, *figures)
+        if figures[1].number < figures[0].number:
+            says += ": samples that were left out lie in no record"
+        return self.found("certain_some", f"{says}.", *figures)
 
 
 class Absence(ReleaseAttack):
@@ -171,7 +173,10 @@ class Absence(ReleaseAttack):
     label = "What was left out"
     knows = "All true samples of a person; or, of a member of the crowd, her own."
     gains = "of whom it can be seen that they, or a sample of theirs, were left out"
-    helps = "to leave out less: larger boxes (--max-metres, --max-minutes), --crowds refined"
+    helps = (
+        "to leave out less, by larger boxes (--max-metres, --max-minutes) or by crowds of people "
+        "who are more alike (--crowds refined)"
+    )
 
     def unfit(self, adversary: Adversary) -> str:
         """Where positions were moved, nothing can be found missing."""
@@ -207,13 +212,13 @@ class Absence(ReleaseAttack):
         says = f"{by['left_out']} of people are left out"
         if incomplete.any():
             says += (
-                f", and of {by['incomplete']} of the others a sample is missing: who knows that "
-                "sample sees that the person was far from others then"
+                f", and of {by['incomplete']} of the others a sample is missing: whoever knows "
+                "that sample sees that the person was far from her crowd then"
             )
         if of:
             says += (
-                "; a member of the crowd who misses a sample of her own concludes that somebody "
-                f"else of it was far away then, rightly for {by['apart']} of such samples"
+                "; a member of the crowd of whom a sample is missing concludes that somebody else "
+                f"of it was far away then, rightly for {by['apart']} of such samples"
             )
         return self.found("told", f"{says}.", *figures)
 

@@ -6,6 +6,7 @@ their colour: by dash, by shape, or by place.
 """
 
 import json
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,8 +47,12 @@ LIGHT = {
 }
 """The colours of the light page; the style sheet has the same."""
 WIDTH, HEIGHT = 640, 260
-PAPER_WIDTH, PAPER_SHARE, PAPER_FONT = 335, 0.38, 8.5
-"""On paper: how wide a drawing is, which share of its height is left, and the size of text."""
+PAPER_FONT, PAPER_TITLE = 8.5, 36
+"""On paper: the size of text, and how long a line of an axis's title is in a narrow drawing."""
+PAPER_TWO, PAPER_THREE = (335, 0.31), (218, 0.38)
+"""On paper: how wide a drawing is in one of two and of three columns, and its share of height."""
+PAPER_NARROW = ("exposure",)
+"""Sections whose charts stand on paper in three columns, as the style has it."""
 CONFIG = {
     "background": "transparent",
     "font": "system-ui, sans-serif",
@@ -107,12 +112,13 @@ class Chart:
     rows: tuple[tuple[str, ...], ...]
 
     def svgs(self, *, paper: bool = False) -> dict[str, str]:
-        """Draw everything, in the colours of the page's style; small, for two columns of paper."""
+        """Draw everything, in the colours of the page's style; small, for columns of paper."""
         import vl_convert
 
         many = len(self.drawings) > 2  # noqa: PLR2004  they stand in one row
+        narrow = self.section in PAPER_NARROW
         sized = {
-            name: on_paper(spec, many=many) if paper else with_fixed_width(spec)
+            name: on_paper(spec, many=many, narrow=narrow) if paper else with_fixed_width(spec)
             for name, spec in self.drawings.items()
         }
         return {name: vl_convert.vegalite_to_svg(spec) for name, spec in sized.items()}
@@ -132,14 +138,17 @@ def with_fixed_width(spec: Mapping[str, Any]) -> dict[str, Any]:
     return fixed
 
 
-def on_paper(spec: Mapping[str, Any], *, many: bool = False) -> dict[str, Any]:
+def on_paper(
+    spec: Mapping[str, Any], *, many: bool = False, narrow: bool = False
+) -> dict[str, Any]:
     """Return a specification that is read at its own size in a column of a printed page.
 
     Drawings with a width of their own become half as large, and smaller if there are many.
     """
     small: dict[str, Any] = json.loads(json.dumps(spec))
     if small.get("width") == "container":
-        small["width"], small["height"] = PAPER_WIDTH, PAPER_SHARE * small["height"]
+        small["width"], share = PAPER_THREE if narrow else PAPER_TWO
+        small["height"] *= share
         small["autosize"] = {"type": "fit-x", "contains": "padding"}
     else:
         share = 0.26 if many else 0.5
@@ -152,9 +161,21 @@ def on_paper(spec: Mapping[str, Any], *, many: bool = False) -> dict[str, Any]:
     small["config"]["axisY"] = {
         "titleAngle": 0, "titleAlign": "left", "titleBaseline": "bottom", "titleX": 0, "titleY": -5,
     }  # fmt: skip
+    if narrow:
+        _break_titles(small)
     small["padding"] = {"left": 14, "right": 8, "top": 4, "bottom": 4}
     small["config"]["legend"] |= {"symbolSize": 90, "columnPadding": 5, "labelOffset": 2}
     return small
+
+
+def _break_titles(part: Any) -> None:
+    """Break long titles of horizontal axes into lines, wherever they are in a specification."""
+    for each in part.values() if isinstance(part, dict) else part:
+        if isinstance(each, dict | list):
+            _break_titles(each)
+    x = part.get("x") if isinstance(part, dict) else None
+    if isinstance(x, dict) and isinstance(x.get("title"), str):
+        x["title"] = textwrap.wrap(x["title"], PAPER_TITLE)
 
 
 def solid(text: str) -> str:
