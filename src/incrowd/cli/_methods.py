@@ -312,8 +312,10 @@ def proof(done: "Publication") -> list[str]:
     return lines
 
 
-def as_plain(data: "Trajectories", done: "Publication", record: "Path | None") -> dict[str, Any]:
-    """Return the result as plain values for JSON."""
+def as_plain(
+    data: "Trajectories", result: "ProtectionResult", done: "Publication", record: "Path | None"
+) -> dict[str, Any]:
+    """Return the result as plain values for JSON: exact, for the owner of the data."""
     manifest = done.manifest
     return {
         "ok": True,
@@ -322,7 +324,7 @@ def as_plain(data: "Trajectories", done: "Publication", record: "Path | None") -
         "people": len(data),
         "samples": data.samples,
         "published": dict(manifest.sizes),
-        "losses": dict(manifest.losses),
+        "losses": dict(result.losses),
         "method": manifest.method,
         "settings": dict(manifest.settings),
         "guarantee": manifest.guarantee,

@@ -169,7 +169,7 @@ def anonymize(
             raise
     _forget(journal)
     if as_json:
-        print_json(as_plain(data, done, record))
+        print_json(as_plain(data, result, done, record))
         return
     print("\n".join([*lines_of(data, result, done), "", *_next(context, done, record)]))
 

@@ -72,6 +72,9 @@ def verify(
     decided = decision_beside(release) if decision is None else decision
     if decision is not None or decided.is_file():
         found = replace(found, checks=(*found.checks, check_decision(release, decided)))
+    if source is None and record is None:
+        # Whoever has the release alone is a recipient; so she may hand on what is printed.
+        found = found.for_recipients()
     if as_json:
         print_json(found.to_dict(), status=0 if found.ok else 1)
     else:

@@ -21,7 +21,7 @@ import os
 import secrets
 import shutil
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +31,7 @@ import polars as pl
 
 import incrowd
 from incrowd._atomic import OVERWRITE, refuse_taken, writing_error
+from incrowd._disclosure import least_for, losses_to_tell
 from incrowd._outside import outside
 from incrowd._summary import Summarised, Summary
 from incrowd.data._manifest import MANIFEST, Manifest, amend_release, read_manifest
@@ -193,7 +194,7 @@ def publish(
             trajectories,
             method=release.method,
             settings=release.settings | {"version": incrowd.__version__},
-            losses=dict(release.losses),
+            losses=losses_to_tell(release.losses, least_for(release.settings.get("k"))),
             holds_against=release.promises,
             fails_against=release.limits,
             guarantee=release.guarantee,
@@ -201,17 +202,20 @@ def publish(
             format=format,
         )
         who = _who(assignment, names)
-        found = verify(hidden, original=original, record=who, draws=draws, progress=progress)
+        found = verify(
+            hidden, original=original, record=who, draws=draws, losses=dict(release.losses),
+            progress=progress,
+        )  # fmt: skip
         if not found.ok:
             wrong = "; ".join(f"{check.name}: {check.says}" for check in found.failed)
             raise VerificationError(
                 f"the release was written, did not pass its verification, and was removed: {wrong}",
                 replace(found, path=final),
             )
-        manifest = amend_release(hidden, verified=found.to_dict())
+        manifest = amend_release(hidden, verified=found.for_recipients().to_dict())
         if kept is not None:
             reading = reading_as_given(original) if reading is None else reading
-            _keep(kept, assignment, names, reading)
+            _keep(kept, assignment, names, reading, release.losses)
         # Looked at again: something may have taken a name during a long run.
         refuse_places(final, record=private, overwrite=overwrite)
         _name(hidden, final, kept, private)
@@ -380,10 +384,11 @@ def _keep(
     assignment: pl.DataFrame,
     names: pl.DataFrame,
     reading: "OriginalReading | None",
+    losses: Mapping[str, int],
 ) -> None:
     """Write the private record; say a full disk, which Polars has its own error for, as one."""
     try:
-        write_record(path, assignment, names, reading)
+        write_record(path, assignment, names, reading, dict(losses))
     except pl.exceptions.PolarsError as error:
         raise OSError(str(error)) from error
 

@@ -227,6 +227,12 @@ class Verification(Summarised):
             "limits": list(self.limits),
         }
 
+    def for_recipients(self) -> "Verification":
+        """Return the same without counts of few people: what may go with the release."""
+        from incrowd.evaluate._verify.disclosure import for_recipients
+
+        return for_recipients(self)
+
     def lines(self) -> list[str]:
         """Say everything in lines for a terminal."""
         found = {check.name: check.mark for check in self.checks}
