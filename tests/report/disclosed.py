@@ -32,7 +32,7 @@ class Made:
 
 
 def original(lost=0, alone=0, group=0, seed=0):
-    """Make pairs of people who are alike, people alone, a group without work, and people to be lost.
+    """Make pairs who are alike, people alone, a group without work, and people to be lost.
 
     The group is one crowd of people who are seen at night only.
     """
@@ -71,8 +71,8 @@ def made(data, lost=0, alone=0, group=0):
         {"user": data.people, "trajectory": who}, schema_overrides={"trajectory": pl.Int32}
     )
     losses = {
-        "people_dropped": lost, "people_left_over": min(lost, 1), "people_emptied": max(lost - 1, 0),
-        "samples_dropped": 23 * lost, "samples_suppressed": 0,
+        "people_dropped": lost, "people_left_over": min(lost, 1),
+        "people_emptied": max(lost - 1, 0), "samples_dropped": 23 * lost, "samples_suppressed": 0,
     }  # fmt: skip
     settings = {"k": 2, "variant": "strict", "merge": "optimal", "max_space": 900}
     found = Made(

@@ -1,4 +1,4 @@
-"""Whatever is handed on with a release is walked over, number by number, for counts of few people."""
+"""What is handed on with a release is walked over, number by number, for counts of few people."""
 
 import json
 import re

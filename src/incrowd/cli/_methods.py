@@ -24,6 +24,7 @@ import typer
 from incrowd._format import WIDTH, duration, length
 from incrowd._format import count_of as share
 from incrowd.cli._command import Wrapped
+from incrowd.cli._messages import reading_as_dict
 from incrowd.errors import ArgumentError
 from incrowd.protect._mechanism import Mechanism, Option, options_of
 from incrowd.protect._registry import MECHANISMS
@@ -333,7 +334,7 @@ def as_plain(
         "verification": done.verification.to_dict(),
         "holds_against": list(manifest.holds_against),
         "fails_against": list(manifest.fails_against),
-        "reading": None if data.reading is None else data.reading.as_dict(),
+        "reading": reading_as_dict(data.reading),
     }
 
 

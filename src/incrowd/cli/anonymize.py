@@ -24,6 +24,7 @@ from incrowd.cli._methods import (
     without_others,
 )
 from incrowd.cli._options import AsJson, LocalZone, Source, reads_data
+from incrowd.cli._screen import print_lines
 from incrowd.errors import ArgumentError, IncrowdError, LossError, VerificationError
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def anonymize(
     if as_json:
         print_json(as_plain(data, result, done, record))
         return
-    print("\n".join([*lines_of(data, result, done), "", *_next(context, done, record)]))
+    print_lines([*lines_of(data, result, done), "", *_next(context, done, record)])
 
 
 def protected(

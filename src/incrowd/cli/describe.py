@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from incrowd._format import significant
-from incrowd.cli._messages import print_json
+from incrowd.cli._messages import example_in_words, print_json, reading_as_dict
 from incrowd.cli._options import AsJson, Source, reads_data
+from incrowd.cli._screen import print_lines
 from incrowd.cli._sensors import NamedPlaces, visits_by_name
 
 if TYPE_CHECKING:
@@ -43,11 +44,11 @@ def describe(
         about, reading = incrowd.describe(data), data.reading
         lines, of = lines_of(about), "sample"
     if as_json:
-        print_json(about.as_dict() | {"reading": None if reading is None else reading.as_dict()})
+        print_json(about.as_dict() | {"reading": reading_as_dict(reading)})
         return
-    print("\n".join(lines))
+    print_lines(lines)
     if reading is not None:
-        print("\n".join(["", *reading_lines(reading, of)]))
+        print_lines(["", *reading_lines(reading, of)])
 
 
 def lines_of(about: "Description") -> list[str]:
@@ -123,7 +124,8 @@ def reading_lines(reading: "Reading", of: str = "sample") -> list[str]:
     lines.append(f"{'rejected':<22}{reading.rejects.total:,}")
     for reason, count in sorted(reading.rejects.counts.items(), key=lambda item: -item[1]):
         lines.append(f"  {count:,} x {reason}")
-        lines += [f"      {example}" for example in reading.rejects.examples.get(reason, ())]
+        examples = reading.rejects.examples.get(reason, ())
+        lines += [f"      {example_in_words(each)}" for each in examples]
     lines += unknown_cells_lines(reading.unknown_cells)
     return lines
 

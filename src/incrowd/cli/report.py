@@ -19,6 +19,7 @@ from incrowd.cli._options import (
     reads_original,
 )
 from incrowd.cli._project import own_thresholds
+from incrowd.cli._screen import print_lines
 from incrowd.cli.anonymize import itself
 from incrowd.errors import ArgumentError, OutputError
 
@@ -168,8 +169,8 @@ def report(
     if as_json:
         print_json(json.loads(made.json()), status=STATUS[made.verdict.answer])
     else:
-        print("\n".join(made.lines()))
-        print("\n".join(_next(release, page, pdf, inside=inside)))
+        print_lines(made.lines())
+        print_lines(_next(release, page, pdf, inside=inside))
     if status := STATUS[made.verdict.answer]:
         raise typer.Exit(status)
 

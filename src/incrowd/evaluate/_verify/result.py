@@ -7,6 +7,7 @@ from typing import Any
 
 from incrowd._format import several
 from incrowd._summary import Summarised, Summary
+from incrowd._visible import visible
 
 __all__ = [
     "LIMITS",
@@ -240,7 +241,8 @@ class Verification(Summarised):
             found["k-anonymity"] = "none"
         lines = [f"{c.name:<14}{found[c.name]:<13}{c.says}" for c in self.checks]
         lines += ["", self.claims, "", "What a release like this cannot promise:"]
-        return lines + [f"- {limit}" for limit in self.limits]
+        # A manifest or a decision may have been written by anybody.
+        return [visible(line) for line in (*lines, *(f"- {limit}" for limit in self.limits))]
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

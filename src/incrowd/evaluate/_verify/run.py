@@ -136,8 +136,7 @@ def verify(
     if record is not None and original is None:
         original = as_recorded(record)
     table = None if record is None else read_record(record)
-    if losses is None and table is not None:
-        losses = recorded_losses(record)
+    losses = recorded_losses(record) if losses is None else losses
     folder = Path(path)
     manifest = read_manifest(folder)
     checks = {"files": check_files(folder, manifest)}

@@ -80,8 +80,9 @@ def check_membership(
 
     Losses are compared with what the manifest states: people who are not published, and their
     samples. Where few are lost, it states "fewer than 10" and must be true; the exact `losses` that
-    the private record keeps are then compared as well. No identifier of the input may be a published name; a text of some length may not occur
-    in the manifest or in the metadata of the rows' file either.
+    the private record keeps are then compared as well. No identifier of the input may be a
+    published name; a text of some length may not occur in the manifest or in the metadata of the
+    rows' file either.
     """
     table, original = record.table, aligned.original
     users, names = original.people.cast(pl.String), aligned.published.people
@@ -168,7 +169,8 @@ def _misstated(
         ]
     known = told if exact is None else exact
     parts = [known.get(name) for name in PARTS]
-    if all(type(part) is int for part in parts) and sum(parts) != found["people_dropped"]:
+    counts = [part for part in parts if type(part) is int]
+    if len(counts) == len(parts) and sum(counts) != found["people_dropped"]:
         wrong.append("people left over and people emptied do not add up to those dropped")
     return wrong + _impossible(manifest, *map(_at_least, parts)), unstated
 
