@@ -42,7 +42,7 @@ PARTS = ("people_left_over", "people_emptied")
 """The losses of people that add up to those dropped."""
 OF_THEM = ("samples_dropped",)
 """Losses that are of the people who were left out."""
-_FEWER = re.compile(r"fewer than (\d{1,6})\Z")
+_FEWER = re.compile(r"fewer than (\d{1,18})\Z")
 
 
 def least_for(k: Any) -> int:

@@ -42,6 +42,8 @@ __all__ = [
     "say",
 ]
 
+OWNER, RECIPIENTS = "owner", "recipients"
+"""For whom a document is meant: exact numbers, or none of few people."""
 LONGEST = 4_000
 """A message on the screen, or in the log, has about so many letters at most."""
 SCHEMA = "incrowd/1"
@@ -60,6 +62,8 @@ class Messages:
     """Whether messages show values of the input; otherwise they are masked."""
     printed: bool = False
     """Whether the one document was printed."""
+    handed_on: bool = False
+    """Whether what is printed may go to whoever gets a release; else it is exact, for the owner."""
     kept: str | None = None
     """What an interruption leaves, to go on from; in words."""
 
@@ -71,7 +75,7 @@ def begin(command: str | None, *, as_json: bool) -> None:
     """Forget what a command before wanted."""
     messages.command, messages.as_json = command, as_json
     messages.quiet, messages.log, messages.printed = False, None, False
-    messages.kept, messages.show_values = None, False
+    messages.kept, messages.show_values, messages.handed_on = None, False, False
 
 
 def in_words(error: BaseException | str) -> str:
@@ -164,7 +168,8 @@ def print_json(document: Mapping[str, Any], *, status: int = 0) -> None:
 def as_document(document: Mapping[str, Any], *, status: int = 0) -> str:
     """Return the result of a command as one document of JSON."""
     messages.printed = True
-    about = {"schema": SCHEMA, "command": messages.command, "status": status}
+    whose = RECIPIENTS if messages.handed_on else OWNER
+    about = {"schema": SCHEMA, "command": messages.command, "status": status, "meant_for": whose}
     return json.dumps(about | dict(document), indent=2, ensure_ascii=False, default=str)
 
 

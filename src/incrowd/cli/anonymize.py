@@ -123,6 +123,9 @@ def anonymize(
     its name only after its verification: exit status 0 if it is there, 1 if it did not pass and was
     removed. Methods that promise no k say so in the release.
 
+    Numbers on the screen are exact, for the owner of the data; the release itself tells no count of
+    fewer than 10 people.
+
     Example:  `incrowd anonymize cdr.csv --k 2 -o release --record who.parquet`
 
     Example:  `incrowd anonymize cdr.csv --method cloak --cloak 60 -o cloaked`

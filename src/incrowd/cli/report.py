@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from incrowd.cli._console import progress, say
-from incrowd.cli._messages import print_json
+from incrowd.cli._messages import messages, print_json
 from incrowd.cli._options import (
     AsJson,
     LocalZone,
@@ -166,6 +166,7 @@ def report(
     if pdf is not None:
         say("Printing the PDF ...")
         made.pdf(pdf, overwrite=overwrite)
+    messages.handed_on = True
     if as_json:
         print_json(json.loads(made.json()), status=STATUS[made.verdict.answer])
     else:

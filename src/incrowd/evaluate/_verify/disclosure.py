@@ -101,11 +101,11 @@ def _crowds(check: Check, least: int) -> Check:
         ("people_alone", "a record that nobody shares"),
         ("people_below_k", f"a record that fewer than {check.figures.get('k')} share"),
     ):
-        if not is_few(check.figures.get(name), least):
+        count, people = check.figures.get(name), check.figures.get("people", 0)
+        if not is_few(count, least) or count == people:  # how many all are is told anyway
             continue
         figures = {n: of for n, of in check.figures.items() if n not in _CROWDS}
         promised = "It is not promised. " if check.ok is None else ""
-        people = check.figures.get("people", 0)
         says = (
             f"{promised}{fewer_than(least).capitalize()} of {several(people, 'person', 'people')} "
             f"have {what}; the smallest crowd has {check.figures.get('smallest', 1):,}."
