@@ -18,6 +18,10 @@ errors    errors.IncrowdError and what is below it
 Each name is loaded when it is first used, so that ``import incrowd`` costs nothing.
 """
 
+# isort: off
+import incrowd._interrupted  # before everything else, see there
+
+# isort: on
 from typing import TYPE_CHECKING
 
 import incrowd.errors  # noqa: F401  at once: it says how warnings are shown

@@ -9,6 +9,8 @@ import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from incrowd._visible import visible
+
 __all__ = [
     "Summarised",
     "Summary",
@@ -60,7 +62,9 @@ class Summary:
                 for row in table
             ]
         more = [self._more] if self._more else []
-        return "\n".join([*lines, *(f"  {note}" for note in (*more, *self.notes))])
+        return "\n".join(
+            visible(line) for line in (*lines, *(f"  {note}" for note in (*more, *self.notes)))
+        )
 
     @property
     def _more(self) -> str:
@@ -93,7 +97,7 @@ class Summary:
             if rows
         ]
         parts += [f"<div>{html.escape(note)}</div>" for note in (self._more, *self.notes) if note]
-        return f"<div style='color:inherit'>{''.join(parts)}</div>"
+        return visible(f"<div style='color:inherit'>{''.join(parts)}</div>")
 
 
 class Summarised:

@@ -28,7 +28,10 @@ a `hint`, a `file` and a `line`.
 
 import os
 import warnings
+from collections.abc import Iterable
 from typing import Any, ClassVar
+
+from incrowd._visible import masked, shortened, visible
 
 __all__ = [
     "ArgumentError",
@@ -60,6 +63,10 @@ class IncrowdError(Exception):
         What to do about it, if that is known.
     file, line
         Where it is, if it is in a file.
+    values
+        Values of the input that its text quotes. `masked` gives the text without them.
+
+    Its text has a limited length, and no character in it does anything to a terminal.
 
     Examples
     --------
@@ -78,12 +85,36 @@ class IncrowdError(Exception):
         hint: str | None = None,
         file: str | os.PathLike[str] | None = None,
         line: int | None = None,
+        values: Iterable[str] = (),
     ) -> None:
         super().__init__(*arguments)
+        self.values = tuple(values)
         self.code = code or self._code
         self.hint = hint
         self.file = None if file is None else os.fspath(file)
         self.line = line
+
+    def __str__(self) -> str:
+        return shortened(visible(super().__str__(), lines=True))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+    def masked(self) -> str:
+        """Return the text with the values of the input masked that it, or its cause, quotes.
+
+        Examples
+        --------
+        >>> from incrowd.errors import RowError
+        >>> RowError("line 7: no time: 0771234567", values=["0771234567"]).masked()
+        "line 7: no time: '0...' (10 characters)"
+        """
+        values: list[str] = []
+        error: BaseException | None = self
+        while error is not None:
+            values += getattr(error, "values", ())
+            error = error.__cause__ or error.__context__
+        return shortened(visible(masked(super().__str__(), values), lines=True))
 
 
 class ArgumentError(IncrowdError, ValueError):

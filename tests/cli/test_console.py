@@ -1,6 +1,7 @@
 import importlib
 import os
 import re
+import signal
 import subprocess
 import sys
 import textwrap
@@ -227,8 +228,47 @@ class TestInterruptedWhileLoading:
         )
         words = [sys.executable, "-c", code]
         done = subprocess.run(words, check=True, capture_output=True, text=True)  # noqa: S603
-        light = ["incrowd", "incrowd._lazy", "incrowd._version", "incrowd.cli", "incrowd.errors"]
+        light = [
+            "incrowd", "incrowd._interrupted", "incrowd._lazy", "incrowd._version",
+            "incrowd._visible", "incrowd.cli", "incrowd.errors",
+        ]  # fmt: skip
         assert done.stdout == f"{light}\n"
+
+    @pytest.mark.parametrize("words", [["--help"], ["describe", "nothing.csv"]])
+    def test_at_any_moment_of_the_first_300_ms(self, words, tmp_path):
+        """From the first line of incrowd on; before it, Python answers by itself."""
+        command = tmp_path / "incrowd"
+        command.write_text(
+            "import sys\n"
+            "told = []\n"
+            "def hook(event, about):\n"
+            # What is imported after the first module of incrowd: from here on it is quiet.
+            "    if event == 'import' and about[0] == 'typing' and not told:\n"
+            "        told.append(1)\n"
+            "        print('.', file=sys.stderr, end='', flush=True)\n"
+            "sys.addaudithook(hook)\n"
+            "from incrowd.cli import main\n"
+            "sys.exit(main())\n"
+        )
+        statuses = set()
+        for delay in range(0, 301, 20):
+            with subprocess.Popen(  # noqa: S603
+                [sys.executable, command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            ) as process:
+                assert process.stderr.read(1) == b"."
+                time.sleep(delay / 1000)
+                process.send_signal(signal.SIGINT)
+                _, told = process.communicate()
+            assert b"Traceback" not in told
+            statuses.add(process.returncode)
+        # Where the machine is fast, the command is done before the last of them.
+        assert {130} <= statuses <= {0, 4, 130}
+
+    def test_a_library_leaves_signals_as_they_are(self):
+        code = "import signal, incrowd; print(signal.getsignal(signal.SIGINT).__name__)"
+        words = [sys.executable, "-c", code]
+        done = subprocess.run(words, check=True, capture_output=True, text=True)  # noqa: S603
+        assert done.stdout == "default_int_handler\n"
 
 
 def stopped(work, *words):

@@ -14,7 +14,7 @@ from evaluate.makers import FRAME, Case, cell, trajectories
 from incrowd import Frame, Trajectories, glove, synthesize
 from incrowd.data._frame import laea
 from incrowd.data._manifest import read_manifest
-from incrowd.data._release import write_release
+from incrowd.data._release import recorded_losses, write_release
 from incrowd.errors import ArgumentError, DataWarning, PrivacyWarning, VerificationError
 from incrowd.evaluate._publish import _merge_identical, publish
 from incrowd.evaluate._verify import promises
@@ -130,6 +130,11 @@ class TestPublish:
         record = tmp_path / "who.parquet"
         done, _ = published(few, Filter(1), tmp_path, record=record)
         assert done.manifest.losses == {
+            "people_dropped": "fewer than 10",
+            "samples_dropped": "not shown, because it would be that of few people",
+            "samples_suppressed": 0, "samples_collapsed": 0, "places_filtered": 2,
+        }  # fmt: skip
+        assert recorded_losses(record) == {
             "people_dropped": 2, "samples_dropped": 3, "samples_suppressed": 0,
             "samples_collapsed": 0, "places_filtered": 2,
         }  # fmt: skip

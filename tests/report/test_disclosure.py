@@ -8,6 +8,7 @@ import pytest
 import incrowd
 from incrowd.data._frame import Frame, laea
 from incrowd.evaluate import BeforeAfter, publish
+from incrowd.evaluate._utility.distributions import Bin, Ratios, errors_of
 from incrowd.evaluate._utility.inference import Share
 from incrowd.evaluate._verify.result import Check
 from incrowd.report._disclosure import area_of, days_of, of_published, suppress_small_counts
@@ -113,8 +114,8 @@ class TestSmallCounts:
         )
         losses = suppress_small_counts(known).settings.losses
         assert losses["people_dropped"] == 109
-        assert losses["people_left_over"] == "fewer than 10"
-        assert losses["people_emptied"] == "not shown, because it would tell another count"
+        hidden = "not shown, because it would tell another count"
+        assert losses["people_left_over"] == losses["people_emptied"] == hidden
 
     @pytest.mark.parametrize("dropped", range(1, 10))
     def test_a_round_number_of_people_tells_nothing_of_how_few_are_left_out(self, dropped):
@@ -197,6 +198,19 @@ class TestInference:
         nobody, most = Share(0, 25), Share(12, 25)
         assert (nobody.words, most.words) == ("nobody", "48% of people")
 
+    @pytest.mark.parametrize(("number", "few"), [(91, True), (99, True), (90, False), (100, False)])
+    def test_all_but_few_are_not_told_either(self, number, few):
+        share = suppress_small_counts(replace(numbers(), inference=told(number))).inference
+        home = share.at(1000).home
+        assert (home.number, home.all_but) == ((100, 10) if few else (number, None))
+        if few:
+            assert home.words == "all but fewer than 10 people"
+
+    def test_of_few_who_have_such_a_place_nothing_is_told(self):
+        known = replace(told(3, 4), people=60)
+        home = suppress_small_counts(replace(numbers(), inference=known)).inference.at(1000).home
+        assert (home.number, home.of, home.fewer_than) == (10, 60, 10)
+
     def test_of_how_many_something_is_not_known_is_not_told_if_they_are_few(self):
         told_of = replace(told(600, 1000), people=1003)
         home = suppress_small_counts(replace(numbers(), inference=told_of), 10).inference.at(1000)
@@ -204,6 +218,62 @@ class TestInference:
         told_of = replace(told(600, 1000), people=1020)
         home = suppress_small_counts(replace(numbers(), inference=told_of), 10).inference.at(1000)
         assert (home.home.number, home.home.of) == (600, 1000)
+
+
+class TestGroups:
+    @staticmethod
+    def shown(*people, everybody=60, moving=60):
+        useful = within(0.5, 0.5)
+        bins = tuple(Bin(1.0, 2.0, number, 1.0, 1.0, 1.0) for number in people)
+        ratios = Ratios("km", everybody, 0, 0, moving, 0, None, None, {}, bins, (), 0)
+        places = errors_of(57, 55, [0.0] * 55, original=everybody)
+        persons = replace(
+            useful.persons, people=everybody, travelled=ratios, home=places, gyration=None,
+            hull=None,
+        )  # fmt: skip
+        known = suppress_small_counts(replace(numbers(), utility=replace(useful, persons=persons)))
+        return known.utility.persons
+
+    @pytest.mark.parametrize(
+        ("people", "kept"),
+        [((20, 30, 10), [20, 30, 10]), ((20, 30), [20, 30]), ((25, 12, 20), [25, 20]), ((52,), [])],
+    )
+    def test_where_one_is_missing_a_second_one_is_too(self, people, kept):
+        assert [group.people for group in self.shown(*people).travelled.bins] == kept
+
+    def test_few_who_stay_where_they_are_count_as_missing(self):
+        shown = self.shown(30, 25, moving=55).travelled.bins
+        assert [group.people for group in shown] == [30]
+
+    def test_how_many_have_a_home_does_not_tell_how_few_have_none(self):
+        home = self.shown(60).home
+        assert (home.original, home.before, home.after) == (60, 60, 60)
+
+
+class TestRecipients:
+    def test_a_check_of_a_rarest_place_says_no_more_than_its_setting(self):
+        figures = {"places": 40, "rare": 0, "at_most": 2, "fewest": 3}
+        check = Check("promise", ok=True, says="... at least 3 visitors.", figures=figures)
+        known = replace(numbers(k=None).verification, checks=(check,)).for_recipients()
+        assert known["promise"].says == "Each of 40 published places has more than 2 visitors."
+        assert known["promise"].figures["fewest"] == "fewer than 10"
+
+    @pytest.mark.parametrize("ok", [None, False])
+    def test_few_who_are_not_hidden_are_not_counted(self, ok):
+        name = "people_alone" if ok is None else "people_below_k"
+        figures = {"k": 3, "people": 60, name: 4, "smallest": 1, "largest": 9, "crowds": 20,
+                   "sizes": {"1": 4}}  # fmt: skip
+        check = Check("k-anonymity", ok=ok, says="4 of 60 ...", figures=figures)
+        known = replace(numbers().verification, checks=(check,)).for_recipients()["k-anonymity"]
+        assert known.ok is ok
+        assert "ewer than 10 of 60 people have a record that" in known.says
+        assert known.figures == {"k": 3, "people": 60, name: "fewer than 10", "smallest": 1}
+
+    def test_that_all_are_not_hidden_is_told(self):
+        figures = {"k": 3, "people": 2, "people_below_k": 2, "smallest": 2}
+        check = Check("k-anonymity", ok=False, says="2 of 2", figures=figures)
+        known = replace(numbers().verification, checks=(check,)).for_recipients()
+        assert known["k-anonymity"] == check
 
 
 class TestJson:

@@ -362,7 +362,8 @@ def _refuse(visits: Visits) -> None:
     if len(none):
         others = f" (nor have {len(none) - 1:,} others)" if len(none) > 1 else ""
         raise InputError(
-            f"user {visits.people[int(none[0])]!r} has no visit{others}; remove people without any"
+            f"user {visits.people[int(none[0])]!r} has no visit{others}; remove people without any",
+            values=[repr(visits.people[int(none[0])])],
         )
     if len(visits.place) >= MANY:
         raise InputError(
@@ -382,7 +383,9 @@ def which_of(people: "pl.Series", targets: Iterable[Any]) -> Ints:
     if missing:
         rest = len(missing) - 1
         others = f" (nor {'is 1 other' if rest == 1 else f'are {rest:,} others'})" if rest else ""
-        raise ArgumentError(f"target {missing[0]!r} is not in the data{others}")
+        raise ArgumentError(
+            f"target {missing[0]!r} is not in the data{others}", values=[repr(missing[0])]
+        )
     return np.array([at[user] for user in wanted], np.int64)
 
 

@@ -142,7 +142,9 @@ def asked_for(wanted: list[str] | None, people: "pl.Series") -> list[Any] | None
     missing = [one for one in wanted if one not in named]
     if missing:
         rest = f", nor {len(missing) - 1:,} of the others given" if len(missing) > 1 else ""
-        raise ArgumentError(f"--targets: person {missing[0]!r} is not in the data{rest}")
+        raise ArgumentError(
+            f"--targets: person {missing[0]!r} is not in the data{rest}", values=[repr(missing[0])]
+        )
     return [named[one] for one in wanted]
 
 

@@ -23,6 +23,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from incrowd.cli._messages import begin, log_to, messages, note_log, print_error, say
 from incrowd.cli._project import name_source
 from incrowd.cli._renamed import RENAMED, with_new_names
+from incrowd.cli._screen import let_pass
 from incrowd.errors import IncrowdError
 
 __all__ = [
@@ -94,6 +95,10 @@ class Command(TyperCommand):
             name_source(ctx, error)
             raise
 
+    def get_help(self, ctx: Any) -> str:
+        """Return the help, with bold headings that may pass the screen."""
+        return let_pass(super().get_help(ctx))
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write what the command does, how it is called, and its own options."""
         about = _Description.of(self.help)
@@ -151,6 +156,10 @@ class Command(TyperCommand):
 class Commands(TyperGroup):
     """All commands: a list in groups, in the order in which they were added."""
 
+    def get_help(self, ctx: Any) -> str:
+        """Return the help, with bold headings that may pass the screen."""
+        return let_pass(super().get_help(ctx))
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write what there is."""
         self.format_usage(ctx, formatter)
@@ -171,6 +180,10 @@ class Commands(TyperGroup):
 
 def _be_quiet(wanted: bool) -> None:
     messages.quiet = wanted
+
+
+def _show_values(wanted: bool) -> None:
+    messages.show_values = wanted
 
 
 def _log(file: Path | None) -> None:
@@ -197,6 +210,17 @@ EVERYWHERE: dict[str, Any] = {
             is_eager=True,
             help="Append all messages to this file too, with the time.",
             metavar="FILE",
+            rich_help_panel="Messages",
+        ),
+    ],
+    "show_values": Annotated[
+        bool,
+        typer.Option(
+            "--show-values",
+            callback=_show_values,
+            is_eager=True,
+            help="Show values of the input, such as identifiers, in messages; otherwise their "
+            "first letter and length.",
             rich_help_panel="Messages",
         ),
     ],
@@ -228,7 +252,9 @@ class _WithMessages(Wrapped):
     @property
     def __signature__(self) -> inspect.Signature:
         own = inspect.signature(self._command, eval_str=True).parameters.values()
-        kind, usual = inspect.Parameter.KEYWORD_ONLY, {"quiet": False, "log_file": None}
+        kind, usual = inspect.Parameter.KEYWORD_ONLY, {
+            "quiet": False, "log_file": None, "show_values": False,
+        }  # fmt: skip
         more = [
             inspect.Parameter(name, kind, default=usual[name], annotation=option)
             for name, option in EVERYWHERE.items()
@@ -244,7 +270,7 @@ def _show_reading(ctx: typer.Context, wanted: bool) -> None:
     if wanted and isinstance(ctx.command, Command):
         formatter = ctx.make_formatter()
         ctx.command.format_reading_help(ctx, formatter)
-        typer.echo(formatter.getvalue().rstrip("\n"))
+        typer.echo(let_pass(formatter.getvalue().rstrip("\n")))
         raise typer.Exit
 
 

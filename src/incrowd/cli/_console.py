@@ -9,9 +9,12 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from incrowd._visible import masked
 from incrowd.cli import INTERRUPTED, NAMES, noted, settle
-from incrowd.cli._messages import messages, note_log, print_error, say
-from incrowd.cli._remaining import RemainingTime, in_words
+from incrowd.cli._messages import in_words, messages, note_log, print_error, say
+from incrowd.cli._remaining import RemainingTime
+from incrowd.cli._remaining import in_words as time_in_words
+from incrowd.cli._screen import behind, screens
 from incrowd.errors import IncrowdError, InputError, LossError, PrivacyWarning, VerificationError
 
 if TYPE_CHECKING:
@@ -38,7 +41,12 @@ _DECIMALS = 12
 
 
 def run(app: Callable[[], Any]) -> int:
-    """Run commands; turn errors into a message and an exit status."""
+    """Run commands behind a screen; turn errors into a message and an exit status."""
+    with screens():
+        return _run(app)
+
+
+def _run(app: Callable[[], Any]) -> int:
     warnings.showwarning = _warn
     # A warning that concerns privacy is shown every time, whatever filters say.
     warnings.simplefilter("always", PrivacyWarning)
@@ -81,17 +89,12 @@ def _told(error: BaseException) -> int:
         print_error(text, status=_USE, code="memory")
         return _USE
     if isinstance(error, IncrowdError | OSError):
-        say(f"incrowd: {_in_words(error)}", always=True)
+        say(f"incrowd: {in_words(error)}", always=True)
+        if isinstance(error, IncrowdError) and in_words(error) != str(error):
+            say("Values of the input are not shown; --show-values shows them.", always=True)
         print_error(error, status=_status_of(error))
         return _status_of(error)
     raise error
-
-
-def _in_words(error: Exception) -> str:
-    """Return what an error says, without the number that the system gives it."""
-    if isinstance(error, IncrowdError) or not isinstance(error, OSError) or not error.strerror:
-        return str(error)
-    return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
 
 
 def _stopped(status: int) -> int:
@@ -246,7 +249,7 @@ def progress(what: str, unit: str) -> Iterator[Callable[..., None]]:
         TextColumn("{task.fields[count]}"),
         TimeElapsedColumn(),
         TextColumn("{task.fields[rest]}"),
-        console=Console(stderr=True),
+        console=Console(file=behind(sys.stderr)),
         transient=True,
     )
     with bar:
@@ -254,7 +257,7 @@ def progress(what: str, unit: str) -> Iterator[Callable[..., None]]:
 
         def update(done: int, total: int | None = None) -> None:
             seconds = None if unit == _STEPS else rest.update(done, total, now=time.monotonic())
-            more = "" if seconds is None else f"about {in_words(seconds)} more"
+            more = "" if seconds is None else f"about {time_in_words(seconds)} more"
             count = _counted(done, unit)
             bar.update(task, completed=done, total=total, count=count, rest=more)
             logged(done, total)
@@ -280,7 +283,7 @@ def _plain(what: str, unit: str, tell: Callable[[str], None]) -> Callable[..., N
             if total:
                 text += f" of {total:,}"
             if seconds is not None:
-                text += f", about {in_words(seconds)} more"
+                text += f", about {time_in_words(seconds)} more"
             tell(text)
 
     return update
@@ -295,4 +298,7 @@ def _warn(
     line: str | None = None,  # noqa: ARG001
 ) -> None:
     kind = "PRIVACY WARNING" if issubclass(category, PrivacyWarning) else "warning"
-    say(f"{kind}: {message}", always=True)
+    text = str(message)
+    if not messages.show_values:
+        text = masked(text, getattr(message, "values", ()))
+    say(f"{kind}: {text}", always=True)

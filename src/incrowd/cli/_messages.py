@@ -16,9 +16,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from incrowd._visible import masked, shortened, visible
 from incrowd.errors import IncrowdError, OutputError
+
+if TYPE_CHECKING:
+    from incrowd.data._io.reading_report import Example, Reading
 
 __all__ = [
     "SCHEMA",
@@ -26,14 +30,22 @@ __all__ = [
     "as_document",
     "begin",
     "error_document",
+    "example_in_words",
+    "hint_of",
+    "in_words",
     "log_to",
     "messages",
     "note_log",
     "print_error",
     "print_json",
+    "reading_as_dict",
     "say",
 ]
 
+OWNER, RECIPIENTS = "owner", "recipients"
+"""For whom a document is meant: exact numbers, or none of few people."""
+LONGEST = 4_000
+"""A message on the screen, or in the log, has about so many letters at most."""
 SCHEMA = "incrowd/1"
 """Changes when a key of a document changes its meaning or goes; not when one is added."""
 
@@ -46,8 +58,12 @@ class Messages:
     as_json: bool = False
     quiet: bool = False
     log: Path | None = None
+    show_values: bool = False
+    """Whether messages show values of the input; otherwise they are masked."""
     printed: bool = False
     """Whether the one document was printed."""
+    handed_on: bool = False
+    """Whether what is printed may go to whoever gets a release; else it is exact, for the owner."""
     kept: str | None = None
     """What an interruption leaves, to go on from; in words."""
 
@@ -59,7 +75,40 @@ def begin(command: str | None, *, as_json: bool) -> None:
     """Forget what a command before wanted."""
     messages.command, messages.as_json = command, as_json
     messages.quiet, messages.log, messages.printed = False, None, False
-    messages.kept = None
+    messages.kept, messages.show_values, messages.handed_on = None, False, False
+
+
+def in_words(error: BaseException | str) -> str:
+    """Return what an error says: values of the input masked, unless they were asked for."""
+    if isinstance(error, IncrowdError):
+        return str(error) if messages.show_values else error.masked()
+    if isinstance(error, OSError) and error.strerror:
+        # Without the number that the system gives it.
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
+
+
+def hint_of(error: IncrowdError) -> str | None:
+    """Return what to do about an error, without values of the input unless they are asked for."""
+    if error.hint is None or messages.show_values:
+        return error.hint
+    return masked(error.hint, error.values)
+
+
+def reading_as_dict(reading: "Reading | None") -> dict[str, Any] | None:
+    """Return what happened while data was read, for JSON; values of bad rows are masked."""
+    if reading is None:
+        return None
+    found = reading.as_dict()
+    for reason, one in found["rejected"].items():
+        one["examples"] = [example_in_words(each) for each in reading.rejects.examples[reason]]
+    return found
+
+
+def example_in_words(example: "Example") -> str:
+    """Return where a row is that could not be used, and its value, which is masked."""
+    shown = str(example)
+    return shown if messages.show_values else masked(shown, [example.value])
 
 
 def say(text: str, *, always: bool = False) -> None:
@@ -75,14 +124,15 @@ def say(text: str, *, always: bool = False) -> None:
     if always or not messages.quiet:
         # Nobody can be told that nobody can be told.
         with contextlib.suppress(OSError):
-            print(text, file=sys.stderr)
+            print(shortened(visible(text, lines=True), LONGEST), file=sys.stderr)
     note_log(text)
 
 
 def log_to(path: Path) -> None:
     """Append whatever is said from now on to a file, which is readable by its owner only.
 
-    Messages show values of the input. A file that is there already keeps its permissions.
+    Values of the input are masked in it as on the screen. A file that is there already keeps its
+    permissions.
     """
     messages.log = path
     try:
@@ -100,7 +150,10 @@ def note_log(text: str) -> None:
     now = datetime.now(UTC).astimezone().isoformat(timespec="seconds")
     try:
         with messages.log.open("a", encoding="utf-8") as file:
-            file.writelines(f"{now} {line}\n" for line in text.splitlines())
+            file.writelines(
+                f"{now} {line}\n"
+                for line in shortened(visible(text, lines=True), LONGEST).splitlines()
+            )
     except OSError as error:
         # A log that is full ends the log, not the work.
         path, messages.log = messages.log, None
@@ -115,7 +168,8 @@ def print_json(document: Mapping[str, Any], *, status: int = 0) -> None:
 def as_document(document: Mapping[str, Any], *, status: int = 0) -> str:
     """Return the result of a command as one document of JSON."""
     messages.printed = True
-    about = {"schema": SCHEMA, "command": messages.command, "status": status}
+    whose = RECIPIENTS if messages.handed_on else OWNER
+    about = {"schema": SCHEMA, "command": messages.command, "status": status, "meant_for": whose}
     return json.dumps(about | dict(document), indent=2, ensure_ascii=False, default=str)
 
 
@@ -133,8 +187,8 @@ def error_document(error: BaseException | str, code: str | None = None) -> dict[
     file = known.file if known else getattr(error, "filename", None)
     return {
         "code": code or (known.code if known else "system"),
-        "message": str(error),
-        "hint": known.hint if known else None,
+        "message": shortened(visible(in_words(error), lines=True), LONGEST),
+        "hint": hint_of(known) if known else None,
         "file": None if file is None else str(file),
         "line": known.line if known else None,
     }

@@ -24,6 +24,7 @@ import typer
 from incrowd._format import WIDTH, duration, length
 from incrowd._format import count_of as share
 from incrowd.cli._command import Wrapped
+from incrowd.cli._messages import reading_as_dict
 from incrowd.errors import ArgumentError
 from incrowd.protect._mechanism import Mechanism, Option, options_of
 from incrowd.protect._registry import MECHANISMS
@@ -316,8 +317,10 @@ def proof(done: "Publication") -> list[str]:
     return lines
 
 
-def as_plain(data: "Trajectories", done: "Publication", record: "Path | None") -> dict[str, Any]:
-    """Return the result as plain values for JSON."""
+def as_plain(
+    data: "Trajectories", result: "ProtectionResult", done: "Publication", record: "Path | None"
+) -> dict[str, Any]:
+    """Return the result as plain values for JSON: exact, for the owner of the data."""
     manifest = done.manifest
     return {
         "ok": True,
@@ -326,7 +329,7 @@ def as_plain(data: "Trajectories", done: "Publication", record: "Path | None") -
         "people": len(data),
         "samples": data.samples,
         "published": dict(manifest.sizes),
-        "losses": dict(manifest.losses),
+        "losses": dict(result.losses),
         "method": manifest.method,
         "settings": dict(manifest.settings),
         "guarantee": manifest.guarantee,
@@ -335,7 +338,7 @@ def as_plain(data: "Trajectories", done: "Publication", record: "Path | None") -
         "verification": done.verification.to_dict(),
         "holds_against": list(manifest.holds_against),
         "fails_against": list(manifest.fails_against),
-        "reading": None if data.reading is None else data.reading.as_dict(),
+        "reading": reading_as_dict(data.reading),
     }
 
 

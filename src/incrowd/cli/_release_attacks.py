@@ -11,6 +11,7 @@ from incrowd.cli._console import on_first_progress, progress, say
 from incrowd.cli._messages import print_json
 from incrowd.cli._methods import wrapped
 from incrowd.cli._options import Source, typed_in, with_recorded_options
+from incrowd.cli._screen import print_lines
 from incrowd.errors import ArgumentError, UnreadableError
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ def attack_release(
     if as_json:
         print_json({"release": str(release), "tz": zone or "UTC", **found.as_dict()})
         return
-    print("\n".join(lines_of(found, details=details)))
+    print_lines(lines_of(found, details=details))
 
 
 def _record_of(release: Path) -> Path | None:

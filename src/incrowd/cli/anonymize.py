@@ -25,6 +25,7 @@ from incrowd.cli._methods import (
     without_others,
 )
 from incrowd.cli._options import AsJson, LocalZone, Source, reads_data
+from incrowd.cli._screen import print_lines
 from incrowd.errors import ArgumentError, IncrowdError, LossError, VerificationError
 
 if TYPE_CHECKING:
@@ -124,6 +125,9 @@ def anonymize(
     its name only after its verification: exit status 0 if it is there, 1 if it did not pass and was
     removed. Methods that promise no k say so in the release.
 
+    Numbers on the screen are exact, for the owner of the data; the release itself tells no count of
+    fewer than 10 people.
+
     Example:  `incrowd anonymize cdr.csv --k 3 -o release --record who.parquet`
 
     Example:  `incrowd anonymize cdr.csv --method cloak --cloak 60 -o cloaked`
@@ -175,9 +179,9 @@ def anonymize(
             raise
     _forget(journal)
     if as_json:
-        print_json(as_plain(data, done, record))
+        print_json(as_plain(data, result, done, record))
         return
-    print("\n".join([*lines_of(data, result, done), "", *_next(context, done, record, kept)]))
+    print_lines([*lines_of(data, result, done), "", *_next(context, done, record, kept)])
 
 
 def protected(

@@ -41,6 +41,7 @@ from incrowd.cli._release_attacks import (
     refuse_release_options,
     release_in,
 )
+from incrowd.cli._screen import print_lines
 from incrowd.cli._sensors import NamedPlaces, visits_by_name
 from incrowd.cli._values import numbers_of
 
@@ -164,9 +165,9 @@ def attack(
     print(f"{'people':<22}{len(visits):,}\n{'visits':<22}{len(visits.place):,}")
     if who is not None:
         print(f"{'under attack':<22}{len(who):,}; the crowd is everybody")
-    print("\n".join(["", *lines_of(found, "people" if who is None else "those under attack")]))
+    print_lines(["", *lines_of(found, "people" if who is None else "those under attack")])
     if most:
-        print("\n".join(["", *_people(most, places)]))
+        print_lines(["", *_people(most, places)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from incrowd._format import people as _people
 from incrowd._format import several
 from incrowd.cli._console import say, warn
-from incrowd.cli._messages import print_json
+from incrowd.cli._messages import print_json, reading_as_dict
 from incrowd.cli._options import AsJson, DataFile, Overwrite, Source, reads_data
 
 __all__ = [
@@ -40,6 +40,6 @@ def convert(
     say(f"wrote {several(data.samples, 'sample')} of {_people(len(data))} to {output}")
     warn(f"{output} is a copy of the original: it names everybody, with all positions")
     if as_json:
-        reading = None if data.reading is None else data.reading.as_dict()
+        reading = reading_as_dict(data.reading)
         found = {"file": str(output), "people": len(data), "samples": data.samples}
         print_json(found | {"reading": reading})

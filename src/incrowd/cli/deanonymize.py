@@ -14,6 +14,7 @@ from incrowd._format import WIDTH
 from incrowd.cli._console import on_first_progress, progress, say, write_people
 from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, reads_sensors
+from incrowd.cli._screen import print_lines
 from incrowd.cli._sensors import ByName, Diameter, MaxGap, MinStay, Pois, traces_of
 from incrowd.cli._values import by_sensor, in_units
 from incrowd.errors import ArgumentError
@@ -357,7 +358,7 @@ def deanonymize(
         if name != "data":
             print(f"{'' if i == 0 else chr(10)}{name}\n{'-' * len(name)}")
         learned = _learned(trained, sides[name])
-        print("\n".join(lines_of(one, shown, learned, sides[name].shared)))
+        print_lines(lines_of(one, shown, learned, sides[name].shared))
 
 
 def _seconds(trace: "Trace", minutes: float | None) -> int:

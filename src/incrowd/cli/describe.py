@@ -7,8 +7,9 @@ import typer
 
 from incrowd._format import people, several, significant
 from incrowd.cli._console import say, write_people
-from incrowd.cli._messages import print_json
+from incrowd.cli._messages import example_in_words, print_json, reading_as_dict
 from incrowd.cli._options import AsJson, Overwrite, Source, reads_data
+from incrowd.cli._screen import print_lines
 from incrowd.cli._sensors import NamedPlaces, visits_by_name
 from incrowd.errors import ArgumentError
 
@@ -72,15 +73,15 @@ def describe(
     if twice is not None and same_person_table is not None:
         _write(twice, same_person_table, overwrite=overwrite)
     if as_json:
-        found = {"reading": None if reading is None else reading.as_dict()}
+        found = {"reading": reading_as_dict(reading)}
         found |= {} if twice is None else {"same_person": twice.as_dict()}
         print_json(about.as_dict() | found)
         return
-    print("\n".join(lines))
+    print_lines(lines)
     if reading is not None:
-        print("\n".join(["", *reading_lines(reading, of)]))
+        print_lines(["", *reading_lines(reading, of)])
     if twice is not None and twice.groups:
-        print("\n".join(["", *same_person_lines(twice)]))
+        print_lines(["", *same_person_lines(twice)])
 
 
 def _write(twice: "SamePerson", path: Path, *, overwrite: bool) -> None:
@@ -188,7 +189,8 @@ def reading_lines(reading: "Reading", of: str = "sample") -> list[str]:
     lines.append(f"{'rejected':<22}{reading.rejects.total:,}")
     for reason, count in sorted(reading.rejects.counts.items(), key=lambda item: -item[1]):
         lines.append(f"  {count:,} x {reason}")
-        lines += [f"      {example}" for example in reading.rejects.examples.get(reason, ())]
+        examples = reading.rejects.examples.get(reason, ())
+        lines += [f"      {example_in_words(each)}" for each in examples]
     lines += unknown_cells_lines(reading.unknown_cells)
     return lines
 

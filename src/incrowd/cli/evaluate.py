@@ -22,6 +22,7 @@ from incrowd.cli._options import (
     Source,
     reads_original,
 )
+from incrowd.cli._screen import print_lines
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -116,7 +117,10 @@ def evaluate(
     text = as_document(about | found)
     if output is not None:
         _write(output, text, overwrite=overwrite)
-    print(text if as_json else "\n".join(lines))
+    if as_json:
+        print(text)
+    else:
+        print_lines(lines)
 
 
 def _alone(release: Path) -> tuple[dict[str, Any], list[str]]:

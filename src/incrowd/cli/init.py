@@ -14,6 +14,7 @@ from incrowd.cli._messages import print_json
 from incrowd.cli._methods import in_option_names
 from incrowd.cli._options import AsJson
 from incrowd.cli._project import FILL_IN, PROJECT
+from incrowd.cli._screen import print_lines
 from incrowd.errors import ArgumentError, IncrowdError, UnreadableError
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def init(
         found = asdict(look) | {"file": output, "time_format": chosen, "tz": tz}
         print_json(found | {"formats": [guess.format for guess in look.formats]})
         return
-    print("\n".join(_lines(look, chosen, tz)))
+    print_lines(_lines(look, chosen, tz))
     print(f"\nWrote {output}. Read it, correct it, then:  incrowd run")
 
 

@@ -21,6 +21,7 @@ from incrowd.cli._attack_options import (
 from incrowd.cli._console import on_first_progress, progress, say
 from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson, Overwrite, Source, reads_data
+from incrowd.cli._screen import print_lines
 from incrowd.cli._values import numbers_of
 from incrowd.errors import ArgumentError
 
@@ -203,9 +204,9 @@ def learn(
     print(f"{'learner':<22}{learner}: {predict.LEARNERS[learner]}; {tested}\n")
     how_tested = FOLDED if held_out is None else HELD
     how_tested += INDUCTIVE if inductive else TRANSDUCTIVE
-    print("\n".join(table_two(found, titles, how_tested)))
+    print_lines(table_two(found, titles, how_tested))
     if details:
-        print("\n".join(line for i in range(len(titles)) for line in _details(found, i, titles[i])))
+        print_lines(line for i in range(len(titles)) for line in _details(found, i, titles[i]))
 
 
 def _folds(folds: int | None, held_out: float | None) -> int:

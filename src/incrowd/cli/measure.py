@@ -10,6 +10,7 @@ from incrowd._format import QUANTILES, WIDTH, duration, length, percent, signifi
 from incrowd.cli._console import on_first_progress, progress, write_people
 from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, reads_data
+from incrowd.cli._screen import print_lines
 from incrowd.cli._values import numbers_of
 
 if TYPE_CHECKING:
@@ -113,8 +114,8 @@ def measure(
         print_json(about)
         return
     print(f"{'people':<22}{len(data):,}\n{'samples':<22}{data.samples:,}\n")
-    print("\n".join(lines_of(told, stretch, data.frame)))
-    print("\n".join(["", *why(found, curve=curve)]))
+    print_lines(lines_of(told, stretch, data.frame))
+    print_lines(["", *why(found, curve=curve)])
 
 
 def _spread(

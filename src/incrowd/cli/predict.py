@@ -12,6 +12,7 @@ from incrowd.cli._attack_options import Targets, asked_for, listed
 from incrowd.cli._console import progress, write_people
 from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson, Overwrite, PeopleFile, Source, reads_data
+from incrowd.cli._screen import print_lines
 
 if TYPE_CHECKING:
     import polars as pl
@@ -77,7 +78,7 @@ def predict(
     print(f"{'people':<22}{len(data):,}")
     if who is not None:
         print(f"{'targets':<22}{len(who):,}; the crowd is everybody")
-    print("\n".join(["", *_lines(rows)]))
+    print_lines(["", *_lines(rows)])
 
 
 def _row(model: "Model", table: "pl.DataFrame") -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from incrowd.cli._console import progress, say
-from incrowd.cli._messages import print_json
+from incrowd.cli._messages import messages, print_json
 from incrowd.cli._options import (
     AsJson,
     LocalZone,
@@ -20,6 +20,7 @@ from incrowd.cli._options import (
 )
 from incrowd.cli._project import own_thresholds
 from incrowd.cli._release_attacks import others_of
+from incrowd.cli._screen import print_lines
 from incrowd.cli.anonymize import itself
 from incrowd.errors import ArgumentError, OutputError
 
@@ -185,11 +186,12 @@ def report(
     if pdf is not None:
         say("Printing the PDF ...")
         made.pdf(pdf, overwrite=overwrite)
+    messages.handed_on = True
     if as_json:
         print_json(json.loads(made.json()), status=STATUS[made.verdict.answer])
     else:
-        print("\n".join(made.lines()))
-        print("\n".join(_next(release, page, pdf, inside=inside)))
+        print_lines(made.lines())
+        print_lines(_next(release, page, pdf, inside=inside))
     if status := STATUS[made.verdict.answer]:
         raise typer.Exit(status)
 

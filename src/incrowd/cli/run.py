@@ -28,10 +28,11 @@ import typer
 
 from incrowd._atomic import replacing
 from incrowd._format import several
+from incrowd._visible import visible
 from incrowd.cli import _methods, anonymize, describe
 from incrowd.cli._console import on_first_progress, progress, say
 from incrowd.cli._ledger_in_use import told_of_ledger, with_ledger
-from incrowd.cli._messages import note_log, print_json
+from incrowd.cli._messages import note_log, print_json, reading_as_dict
 from incrowd.cli._methods import mechanism_of, refuse_options, takes_settings, without_others
 from incrowd.cli._options import MACHINE, AsJson, LocalZone, Source, reads_data
 from incrowd.cli._project import own_thresholds
@@ -245,7 +246,7 @@ class _Steps:
             "schema": 1, "incrowd": __version__, "key": key, "answer": verdict.answer,
             "status": STATUS[verdict.answer], "people": len(self.data),
             "samples": self.data.samples, "options": options,
-            "reading": None if reading is None else reading.as_dict(),
+            "reading": reading_as_dict(reading),
             "losses": dict(losses),
             "verification": {"ok": proof.ok, "failed": [check.name for check in proof.failed]},
             "verdict": {
@@ -422,7 +423,7 @@ def _telling(*, as_json: bool) -> Callable[[list[str]], None]:
 
     def tell(lines: list[str]) -> None:
         if not as_json:
-            _print("\n".join(lines))
+            _print("\n".join(visible(line) for line in lines))
 
     return tell
 

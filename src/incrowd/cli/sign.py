@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from incrowd.cli._messages import print_json
+from incrowd.cli._messages import messages, print_json
 from incrowd.cli._options import AsJson, Overwrite
 
 __all__ = ["sign"]
@@ -93,6 +93,7 @@ def sign(
         recipient=recipient, retention=retention, reason=reason, output=place,
         overwrite=overwrite,
     )  # fmt: skip
+    messages.handed_on = True
     if as_json:
         print_json({"decision": json.loads(found.to_json()), "file": str(place)})
     else:

@@ -9,6 +9,7 @@ from incrowd._format import QUANTILES, WIDTH, significant
 from incrowd.cli._console import on_first_progress, progress
 from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson, Source, reads_data
+from incrowd.cli._screen import print_lines
 from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def study(
     if as_json:
         print_json(found.as_dict())
     else:
-        print("\n".join(lines_of(found)))
+        print_lines(lines_of(found))
 
 
 def _numbers(option: str, text: str, example: str) -> list[float]:

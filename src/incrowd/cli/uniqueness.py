@@ -16,6 +16,7 @@ from incrowd._format import WIDTH, percent
 from incrowd.cli._console import on_first_progress, progress
 from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson, Source, reads_sensors
+from incrowd.cli._screen import print_lines
 from incrowd.cli._sensors import (
     ByName,
     Diameter,
@@ -282,9 +283,9 @@ def uniqueness(
             about["mechanisms"] = changes.to_dicts()
         print_json(about)
         return
-    print("\n".join(uniqueness_lines(all_of_it, minutes, draws)))
+    print_lines(uniqueness_lines(all_of_it, minutes, draws))
     if changes is not None:
-        print("\n".join(["", *effect_lines(changes)]))
+        print_lines(["", *effect_lines(changes)])
 
 
 @dataclass(frozen=True, slots=True)

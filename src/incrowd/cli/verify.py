@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from incrowd.cli._console import progress
-from incrowd.cli._messages import print_json
+from incrowd.cli._messages import messages, print_json
 from incrowd.cli._options import AsJson, RecordFile, ReleaseFolder, Source, reads_original
 
 __all__ = [
@@ -52,7 +52,9 @@ def verify(
 
     From the release alone: its files are intact, and at least k people share every record. With
     the original and the private record, also: every record is true of its people, and nobody can
-    be linked to a record of their own. A decision of incrowd sign is checked against the files.
+    be linked to a record of their own; numbers are then exact, and for you: of the release alone,
+    counts of fewer than 10 people are not shown. A decision of incrowd sign is checked against the
+    files.
 
     Example:  `incrowd verify release/ --original cdr.csv --record who.parquet`
     """
@@ -72,6 +74,9 @@ def verify(
     decided = decision_beside(release) if decision is None else decision
     if decision is not None or decided.is_file():
         found = replace(found, checks=(*found.checks, check_decision(release, decided)))
+    if source is None and record is None:
+        # Whoever has the release alone is a recipient; so she may hand on what is printed.
+        found, messages.handed_on = found.for_recipients(), True
     if as_json:
         print_json(found.to_dict(), status=0 if found.ok else 1)
     else:

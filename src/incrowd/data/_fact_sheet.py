@@ -4,9 +4,12 @@ It is made from the manifest and nothing else, so that it tells no more about th
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields as dataclass_fields
+from types import SimpleNamespace
 from typing import Any
 
 from incrowd._format import duration, length
+from incrowd._visible import visible_in
 
 __all__ = [
     "fact_sheet",
@@ -86,6 +89,9 @@ def fact_sheet(manifest: Any) -> str:
     manifest
         The release's manifest.
     """
+    # Nothing that a manifest holds may begin a line of its own, or turn the direction of others.
+    names = [one.name for one in dataclass_fields(manifest)]
+    manifest = SimpleNamespace(**{name: visible_in(getattr(manifest, name)) for name in names})
     frame = manifest.frame
     table = next((name for name in manifest.files if name.startswith("trajectories")), "the rows")
     sizes = [(NAMES.get(name, name), value) for name, value in _items(manifest.sizes)]

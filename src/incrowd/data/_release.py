@@ -17,6 +17,7 @@ when it was made, which is no secret.
 private record of who became whom (`write_record`), outside the release.
 """
 
+import json
 import os
 import secrets
 import warnings
@@ -39,7 +40,7 @@ from incrowd.data._fact_sheet import fact_sheet
 from incrowd.data._manifest import FACTS, MANIFEST, MOMENT, SCHEMA, Manifest, seal
 from incrowd.data._original import ORIGINAL
 from incrowd.data._parquet import KIND
-from incrowd.errors import ArgumentError, PlaceError, PrivacyWarning
+from incrowd.errors import ArgumentError, PlaceError, PrivacyWarning, UnreadableError
 
 if TYPE_CHECKING:
     from incrowd.data._io.persons import Persons
@@ -47,11 +48,14 @@ if TYPE_CHECKING:
     from incrowd.data._trajectories import Trajectories
 
 __all__ = [
+    "recorded_losses",
     "write_record",
     "write_release",
 ]
 
 
+LOSSES = "incrowd.losses"
+"""The key of the record's metadata under which exact losses are kept."""
 NAME_BYTES = 8
 ROWS = 1 << 19
 """How many rows are written at a time, which bounds the memory needed."""
@@ -83,7 +87,8 @@ def write_release(
         not used.
     method, settings, losses
         What was done and what it cost, for the manifest. They are published as they are: leave
-        out whatever names the input or anyone in it.
+        out whatever names the input or anyone in it, and small counts of people
+        (`incrowd._disclosure.losses_to_tell`, as `publish` does).
     holds_against, fails_against
         The threats that the method withstands, and those that it does not. Nothing is claimed
         unless it is said here.
@@ -176,6 +181,7 @@ def write_record(
     names: pl.DataFrame,
     reading: "OriginalReading | None" = None,
     persons: "Persons | None" = None,
+    losses: Mapping[str, Any] | None = None,
 ) -> None:
     """Write the private record of who became whom: user, trajectory, person (null: dropped).
 
@@ -197,6 +203,8 @@ def write_record(
         How the original was read, to be kept in the file's metadata.
     persons
         Who is behind the identifiers, where a table or a column said it.
+    losses
+        What was lost, exactly, to be kept there as well: the manifest does not tell small counts.
     """
     final = Path(path)
     if (final.absolute().parent / MANIFEST).exists():
@@ -211,10 +219,31 @@ def write_record(
     with replacing(final) as part:
         part.touch(mode=0o600)
         kept = {} if reading is None else {ORIGINAL: reading.to_json()}
+        kept |= {} if losses is None else {LOSSES: json.dumps(dict(losses), default=int)}
         record = record.select("user", "trajectory", "person")
         if persons is not None:
             record = record.with_columns(persons.of(record["user"])["identifiers"])
         record.write_parquet(part, metadata=kept)
+
+
+def recorded_losses(record: Any) -> dict[str, Any] | None:
+    """Return what was lost, exactly, as a private record's file has it; None if it does not say.
+
+    Raises
+    ------
+    UnreadableError
+        If what it says is damaged.
+    """
+    if not isinstance(record, str | os.PathLike):
+        return None
+    try:
+        text = (pq.read_metadata(record).metadata or {}).get(LOSSES.encode())
+        found = None if text is None else json.loads(text)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise UnreadableError(f"cannot read the private record {record}: {error}") from error
+    if found is not None and not isinstance(found, dict):
+        raise UnreadableError(f"the private record {record} is damaged: its losses have no names")
+    return found
 
 
 def _check(trajectories: "Trajectories") -> None:

@@ -215,7 +215,8 @@ def _is_listed(data: Trajectories, people: "Iterable[Any] | pl.Series") -> Mask:
         more = f" and {len(unknown) - LISTED} more" if len(unknown) > LISTED else ""
         raise ArgumentError(
             f"{len(unknown)} of the {len(wanted)} people given are not in the data: "
-            f"{some}{more}; give identifiers exactly as they stand in the input"
+            f"{some}{more}; give identifiers exactly as they stand in the input",
+            values=[repr(name) for name in unknown.head(LISTED)],
         )
     return there.is_in(wanted.implode()).to_numpy()
 

@@ -23,7 +23,7 @@ import os
 import secrets
 import shutil
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +33,7 @@ import polars as pl
 
 import incrowd
 from incrowd._atomic import OVERWRITE, refuse_taken, writing_error
+from incrowd._disclosure import least_for, losses_to_tell
 from incrowd._outside import outside
 from incrowd._summary import Summarised, Summary
 from incrowd.data._manifest import MANIFEST, Manifest, amend_release, read_manifest
@@ -211,7 +212,7 @@ def publish(
             trajectories,
             method=release.method,
             settings=release.settings | {"version": incrowd.__version__},
-            losses=dict(release.losses),
+            losses=losses_to_tell(release.losses, least_for(release.settings.get("k"))),
             holds_against=release.promises,
             fails_against=release.limits,
             guarantee=release.guarantee,
@@ -219,7 +220,10 @@ def publish(
             format=format,
         )
         who = _who(assignment, names)
-        found = verify(hidden, original=original, record=who, draws=draws, progress=progress)
+        found = verify(
+            hidden, original=original, record=who, draws=draws, losses=dict(release.losses),
+            progress=progress,
+        )  # fmt: skip
         if known is not None:
             found = with_ledger(found, known, assignment)
         if not found.ok:
@@ -228,11 +232,11 @@ def publish(
                 f"the release was written, did not pass its verification, and was removed: {wrong}",
                 replace(found, path=final),
             )
-        manifest = amend_release(hidden, verified=found.to_dict())
+        manifest = amend_release(hidden, verified=found.for_recipients().to_dict())
         if kept is not None:
             reading = reading_as_given(original) if reading is None else reading
             persons = None if original.reading is None else original.reading.persons
-            _keep(kept, assignment, names, reading, persons)
+            _keep(kept, assignment, names, reading, persons, release.losses)
         with entering(known, entered, release, assignment, hidden, final) as more:
             # Looked at again: something may have taken a name during a long run.
             refuse_places(final, record=private, overwrite=overwrite)
@@ -409,10 +413,11 @@ def _keep(
     names: pl.DataFrame,
     reading: "OriginalReading | None",
     persons: "Persons | None",
+    losses: Mapping[str, int],
 ) -> None:
     """Write the private record; say a full disk, which Polars has its own error for, as one."""
     try:
-        write_record(path, assignment, names, reading, persons)
+        write_record(path, assignment, names, reading, persons, dict(losses))
     except pl.exceptions.PolarsError as error:
         raise OSError(str(error)) from error
 

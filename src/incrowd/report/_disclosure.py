@@ -1,4 +1,6 @@
-"""Statistical disclosure control: only what is true of enough people is told.
+"""Statistical disclosure control of a report: only what is true of enough people is told.
+
+The rule is that of `incrowd._disclosure`; here it is applied to everything that a report measures.
 
 The edges of a dataset, in space and time, are those of whoever went farthest, was seen first or
 seen last; she may not even be in the release. So edges are drawn where there are enough people.
@@ -13,15 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from incrowd._disclosure import LEAST, fewer_than, is_few, least_for, losses_to_tell, says_few
 from incrowd.data._select import days_in
 from incrowd.evaluate._comparison import BeforeAfter
-from incrowd.evaluate._verify.linkage import what_fitted
+from incrowd.evaluate._verify.disclosure import for_recipients
 
 if TYPE_CHECKING:
     from incrowd.data._trajectories import Trajectories
     from incrowd.evaluate._utility.aggregate import Map
     from incrowd.evaluate._utility.inference import Inference, Share
-    from incrowd.evaluate._verify.result import Check
+    from incrowd.evaluate._utility.summary import Utility
     from incrowd.report._numbers import Numbers, OriginalData, Sizes
 
 __all__ = [
@@ -33,15 +36,6 @@ __all__ = [
     "suppress_small_counts",
     "without_tails",
 ]
-
-
-SUPPRESSED = "not shown, because it would be that of few people"
-TELLS = "not shown, because it would tell another count"
-HIDDEN = ("people_dropped", "samples_dropped", "no_record")
-PARTS = ("people_left_over", "people_emptied", "people_held_back")
-"""The losses of people that add up to those dropped."""
-LEAST = 10
-"""Counts of fewer people than this, or than k, are not shown."""
 
 
 def days_of(data: "Trajectories", least: int, tz: str = "UTC") -> dict[str, Any]:
@@ -131,40 +125,29 @@ def of_published(
 def suppress_small_counts(numbers: "Numbers", least: int = LEAST) -> "Numbers":
     """Tell no count of fewer than so many people of the original, and none that would give it away.
 
-    - Losses of fewer people are "fewer than 10". The parts of a sum of which one is so small are
-      not told, for the other part and the sum would tell it.
+    - Losses and the checks of the verification keep to the rule of `incrowd._disclosure`.
     - Where fewer people are left out, what is measured of the original is of the others
       (`of_published`), if it is known who they are. The number of people of the original, beside
       that of the release, would tell how many are left out, and is rounded wherever it stands.
-    - What a crowd's record tells of fewer people is not told as a number.
+    - What a crowd's record tells of fewer people, or of all but fewer, is not told as a number.
 
-    What can be counted in the release itself (the sizes of crowds) is no secret.
+    The sizes of crowds are what is promised, and no secret.
     """
-    least = max(least, numbers.verification.k or 0)
-    losses = dict(numbers.settings.losses)
-    few = _is_few(losses.get("people_dropped"), least) or leaves_out_few(numbers.sizes, least)
-    parts = [name for name in PARTS if _is_few(losses.get(name), least)]
-    for name in PARTS if parts and not few else ():
-        if name in losses and not _is_few(losses[name], least) and losses[name]:
-            losses[name] = TELLS
-    for name, value in losses.items():
-        if name.startswith("people") and _is_few(value, least):
-            losses[name] = f"fewer than {least}"
-    if few and "samples_dropped" in losses:
-        losses["samples_dropped"] = SUPPRESSED
-    proof = numbers.verification
-    checks = tuple(_without_counts(check, least) for check in proof.checks) if few else proof.checks
+    least = max(least, least_for(numbers.verification.k))
+    losses = numbers.settings.losses
+    dropped = losses.get("people_dropped")
+    few = is_few(dropped, least) or says_few(dropped) or leaves_out_few(numbers.sizes, least)
+    if few and is_few(dropped, least) is False and type(dropped) is int:
+        # The manifest states another number than was found; neither is told.
+        losses = dict(losses) | {"people_dropped": fewer_than(least)}
     numbers = replace(
         numbers,
-        settings=replace(numbers.settings, losses=losses),
-        verification=replace(proof, checks=checks),
+        settings=replace(numbers.settings, losses=losses_to_tell(losses, least)),
+        verification=for_recipients(numbers.verification, few=few, least=least),
         inference=_few_told(numbers.inference, least),
+        utility=_groups_told(numbers.utility, least),
     )
     return _rounded(numbers, least) if few else numbers
-
-
-def _is_few(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < least
 
 
 def _rounded(numbers: "Numbers", least: int) -> "Numbers":
@@ -239,25 +222,57 @@ def _few_told(told: "Inference | None", least: int) -> "Inference | None":
 
 
 def _few_of(share: "Share", people: int, least: int) -> "Share":
-    """Withhold a number of few; if few have no such place, the same share is of everybody."""
+    """Withhold a number of few, and of all but few.
+
+    If few have no such place, the same share is of everybody; so if few have one, for then nothing
+    can be told of them.
+    """
+    if is_few(share.of, least):
+        return replace(share, number=min(least, people), of=people, fewer_than=least)
     if share.of and 0 < people - share.of < least:
         share = replace(share, number=round(share.number * people / share.of), of=people)
     if 0 < share.number < least:
         return replace(share, number=min(least, share.of), fewer_than=least)
+    if is_few(share.of - share.number, least):
+        return replace(share, number=share.of, all_but=least)
     return share
 
 
-def _without_counts(check: "Check", least: int) -> "Check":
-    """Withhold how many are left out, and how many trials fit none because of them."""
-    known = {name: of for name, of in check.figures.items() if name not in HIDDEN}
-    if check.name == "linkage" and check.ok and "known" in known:
-        said = what_fitted(known, counted=False)
-        known["known"] = [{n: of for n, of in row.items() if n != "none"} for row in known["known"]]
-        return replace(check, figures=known, says=said)
-    if check.name != "membership" or not check.ok:
-        return replace(check, figures=known)
-    says = (
-        f"Everybody is published once, or counted as dropped: fewer than {least} people; no "
-        "identifier of the input occurs."
-    )
-    return replace(check, figures={n: of for n, of in known.items() if n != "people"}, says=says)
+def _near(count: int, total: int, least: int) -> int:
+    """Return a count of people; the total, if all but few are counted, and ten if they are few."""
+    if is_few(abs(total - count), least):
+        return total
+    return least if is_few(count, least) else count
+
+
+def _groups_told(useful: "Utility | None", least: int) -> "Utility | None":
+    """Withhold a second group of people where just one, of few, is withheld: the total tells it.
+
+    Of how many all but few have a place, or of how few any has, is told as of everybody, or as ten.
+    """
+    if useful is None or useful.persons is None:
+        return useful
+    persons = useful.persons
+    found: dict[str, Any] = {}
+    for name in ("centre_of_mass", "home", "work"):
+        errors = getattr(persons, name)
+        if errors is not None:
+            original = _near(errors.original, persons.people, least)
+            before = _near(errors.before, original, least)
+            after = _near(errors.after, before, least)
+            found[name] = replace(errors, original=original, before=before, after=after)
+    for name in ("travelled", "gyration", "hull"):
+        ratios = getattr(persons, name)
+        if ratios is None:
+            continue
+        kept = {}
+        for groups in ("bins", "heat"):
+            shown = list(getattr(ratios, groups))
+            while shown and any(
+                is_few(total - sum(one.people for one in shown), least)
+                for total in (ratios.people, ratios.moving)
+            ):
+                shown.remove(min(shown, key=lambda one: one.people))
+            kept[groups] = tuple(shown)
+        found[name] = replace(ratios, **kept)
+    return replace(useful, persons=replace(persons, **found))

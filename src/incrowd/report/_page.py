@@ -14,6 +14,7 @@ from typing import Any
 
 import jinja2
 
+from incrowd._visible import visible
 from incrowd.report._figures import charts
 from incrowd.report._numbers import Numbers
 from incrowd.report._text import words
@@ -40,6 +41,11 @@ def page(numbers: Numbers, *, paper: bool = False) -> str:
 
     On paper its charts are small and their text is not, and there is no script to draw them anew.
     """
+
+    def drawn(chart: Any) -> dict[str, Any]:
+        svgs = chart.svgs(paper=paper).items()
+        return {name: _safe(visible(svg, lines=True)) for name, svg in svgs}
+
     style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
     script, figures = "" if paper else _script(), charts(numbers)
     said = words(numbers)
@@ -50,8 +56,7 @@ def page(numbers: Numbers, *, paper: bool = False) -> str:
         verdict=numbers.verdict,
         words=said,
         sections=SECTIONS,
-        charts=[(chart, {name: _safe(svg) for name, svg in chart.svgs(paper=paper).items()})
-                for chart in figures],
+        charts=[(chart, drawn(chart)) for chart in figures],
         style=_safe(style),
         script=_safe(script),
         policy=_policy(script, style),
@@ -76,7 +81,7 @@ def _css_text(text: str) -> str:
 def _json(value: Any) -> str:
     """Give JSON that cannot end the element in which it stands."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    for sign in "<>&\u2028\u2029":
+    for sign in "<>&\u2028\u2029\x7f":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
 
@@ -102,12 +107,18 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
+def _shown(value: Any) -> Any:
+    """Write out characters that turn the direction of text or show nothing; not in what is ours."""
+    return visible(value, lines=True) if type(value) is str else value
+
+
 @functools.cache
 def _environment() -> jinja2.Environment:
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_shown,
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -3,6 +3,7 @@
 import textwrap
 
 from incrowd._format import WIDTH, percent
+from incrowd._visible import visible
 from incrowd.report._lights import Verdict
 from incrowd.report._numbers import Exposure, Numbers
 
@@ -46,7 +47,7 @@ def lines(verdict: Verdict) -> list[str]:
                     f"({light.thresholds})", WIDTH, initial_indent=" " * 8,
                     subsequent_indent=" " * 8,
                 )  # fmt: skip
-    return found
+    return [visible(line) for line in found]
 
 
 def attack_lines(numbers: Numbers) -> list[str]:

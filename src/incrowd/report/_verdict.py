@@ -270,7 +270,8 @@ def _crowds(numbers: Numbers) -> dict[str, str]:
         return {"value": "1", "what": "person or more has a record of her own"}
     people = crowds.figures.get("people") if crowds else None
     of = f" of {people:,}" if isinstance(people, int) else ""
-    return {"value": f"{alone:,}{of}", "what": "people have a record that nobody shares"}
+    count = f"{alone:,}" if isinstance(alone, int) else alone
+    return {"value": f"{count}{of}", "what": "people have a record that nobody shares"}
 
 
 def _exposed(before: float | None, after: float | None) -> dict[str, str]:

@@ -1,7 +1,9 @@
 """Membership, coverage, witnesses, invention and linkage: by hand, and against slow oracles."""
 
+import json
 import warnings
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -23,7 +25,7 @@ from evaluate.makers import (
     witnesses,
 )
 from incrowd import verify
-from incrowd.errors import PrivacyWarning
+from incrowd.errors import PrivacyWarning, UnreadableError
 from incrowd.evaluate._verify.linkage import draw
 from strategies import random_cases
 
@@ -68,9 +70,69 @@ class TestMembership:
         found = look(Case(tmp_path, ORIGINAL, published, without("cat-3"), losses=losses))
         assert failed(found) == ["membership"]
 
+    FEW: ClassVar = {
+        "people_dropped": "fewer than 10",
+        "samples_dropped": "not shown, because it would be that of few people",
+    }
+    """What a manifest states of few."""
+
+    @pytest.mark.parametrize(
+        ("more", "ok"),
+        [
+            ({}, True),
+            ({"people_dropped": "fewer than 1000000"}, False),
+            ({"people_left_over": "fewer than 10"}, True),
+            ({"people_left_over": "fewer than 10", "people_emptied": 0}, True),
+        ],
+    )
+    def test_few_are_fewer_than_ten(self, tmp_path, more, ok):
+        published = {0: PUBLISHED[0], 1: [(21, 23, 4, 5, 11, 16)]}
+        losses = self.FEW | more
+        case = Case(tmp_path, ORIGINAL, published, without("cat-3"), losses=losses)
+        found = look(case)
+        assert failed(found) == ([] if ok else ["membership"])
+        # Without the record, the number of people decides.
+        assert verify(case.path, original=case.original, draws=20, seed=1).ok == ok
+
+    def test_few_are_not_nobody(self, tmp_path):
+        case = Case(tmp_path, losses=self.FEW)
+        assert failed(look(case)) == ["membership"]
+        alone = verify(case.path, original=case.original, draws=20, seed=1)
+        assert failed(alone) == ["linkage"]
+        assert (
+            "5 people are published and fewer than 10 counted as dropped" in alone["linkage"].says
+        )
+
+    @pytest.mark.parametrize(
+        ("exact", "ok"),
+        [
+            ({"people_dropped": 1, "samples_dropped": 2}, True),
+            ({"people_dropped": 2, "samples_dropped": 2}, False),
+            ({"people_dropped": 1, "samples_dropped": 3}, False),
+            ({"people_dropped": 12, "samples_dropped": 2}, False),
+            ({"people_dropped": 1, "samples_dropped": 2, "people_left_over": 1}, False),
+        ],
+    )
+    def test_exact_losses_of_the_record_are_checked(self, tmp_path, exact, ok):
+        published = {0: PUBLISHED[0], 1: [(21, 23, 4, 5, 11, 16)]}
+        case = Case(tmp_path, ORIGINAL, published, without("cat-3"), losses=self.FEW)
+        table = pl.read_parquet(case.record)
+        table.write_parquet(case.record, metadata={"incrowd.losses": json.dumps(exact)})
+        assert failed(look(case)) == ([] if ok else ["membership"])
+        assert look(case, record=table, losses=exact).ok == ok
+
+    def test_exact_losses_that_are_damaged(self, tmp_path):
+        case = Case(tmp_path)
+        table = pl.read_parquet(case.record)
+        for text in ("[1]", "{"):
+            table.write_parquet(case.record, metadata={"incrowd.losses": text})
+            with pytest.raises(UnreadableError, match="private record"):
+                look(case)
+
     @pytest.mark.parametrize(
         ("settings", "losses", "text"),
         [
+            ({"variant": "loose"}, {"people_left_over": "fewer than 10"}, "loose variant leaves"),
             ({"variant": "strict", "k": 2}, {"people_left_over": 2}, "a crowd of 2 by themselves"),
             ({"variant": "loose"}, {"people_left_over": 2}, "the loose variant leaves nobody"),
             ({"variant": "strict"}, {"people_emptied": 2}, "although nothing was to be suppressed"),

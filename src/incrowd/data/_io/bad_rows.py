@@ -37,6 +37,8 @@ __all__ = [
 
 _EXACT_UP_TO = 200_000
 """Up to this row, lines are looked up in the file itself; that is quick."""
+_SHORT = 3
+"""Values of so few letters are masked with their column only; they occur in any text."""
 _SCANNED_AT_ONCE = 8_000_000
 """Bytes of a file that DuckDB scans as one piece."""
 _MANY = 10_000
@@ -187,7 +189,10 @@ def refuse_if_too_many(
         )
         hint = _hint([(reason, [first])], times)
         text = [f"{first.file}, line {first.line}: {reason}{_colon(first.value)}", hint or ""]
-        raise RowError("\n".join(text).strip(), file=first.file, line=first.line, hint=hint)
+        raise RowError(
+            "\n".join(text).strip(), file=first.file, line=first.line, hint=hint,
+            values=_values([first]),
+        )  # fmt: skip
     share = 100 * rejects.total / rows
     verdict = (
         f"more than the {100 * allowed:g} % allowed (max_bad)"
@@ -205,7 +210,17 @@ def refuse_if_too_many(
     text += [hint] if hint else []
     shown = [example for some in rejects.examples.values() for example in some]
     first = min((one for one in shown if one.file == shown[0].file), key=lambda one: one.line)
-    raise RowError("\n".join(text), file=first.file, line=first.line, hint=hint)
+    raise RowError(
+        "\n".join(text), file=first.file, line=first.line, hint=hint,
+        values=_values(shown),
+    )  # fmt: skip
+
+
+def _values(examples: Iterable[Example]) -> list[str]:
+    """Return the values of the input that a message quotes: whole, and without their column."""
+    shown = [example.value for example in examples]
+    bare = [value.partition("=")[2] for value in shown]
+    return [*shown, *(value for value in bare if len(value) > _SHORT)]
 
 
 def _hint(

@@ -337,14 +337,16 @@ def sniff(path: Path, names: Sequence[str] | None, separator: str | None) -> Tex
         if len(names) != len(fields):
             raise InputError(
                 f"{path}: names has {len(names)} columns, but the first line has {len(fields)} "
-                f"fields separated by {separator!r}: {first[:60]!r}"
+                f"fields separated by {separator!r}: {first[:60]!r}",
+                values=[repr(first[:60])],
             )
         return TextTable(path, tuple(names), separator, blank)
     if 2 * sum(map(_is_data, fields)) >= len(fields):
         raise InputError(
             f"{path}, line {blank + 1}: the first line must hold the column names, not "
             f"{first[:60]!r}; if the file has no header, give the names in order, for example "
-            "names=['user', 'time', 'lat', 'lon'], or --column-names on the command line"
+            "names=['user', 'time', 'lat', 'lon'], or --column-names on the command line",
+            values=[repr(first[:60])],
         )
     return TextTable(path, tuple(fields), separator, blank + 1)
 
@@ -373,7 +375,8 @@ def _separator(first: str, given: str | None) -> str:
             if first.count(likely):
                 raise InputError(
                     f"separator is {given!r}, but the first line holds none; it looks separated by "
-                    f"{likely!r}: {first[:80]!r}"
+                    f"{likely!r}: {first[:80]!r}",
+                    values=[repr(first[:80])],
                 )
         return given
     return max(_SEPARATORS, key=first.count)

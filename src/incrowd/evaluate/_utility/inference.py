@@ -86,17 +86,22 @@ class Share:
     fewer_than
         Set where the number is withheld, being that of few people; `number` is then as large as it
         can be.
+    all_but
+        Set where all others are fewer than so many; `number` is then that of all.
     """
 
     number: int
     of: int
     fewer_than: int | None = None
+    all_but: int | None = None
 
     @property
     def words(self) -> str:
         """The share as text, or that the number is small."""
         if self.fewer_than is not None:
             return f"fewer than {self.fewer_than} people"
+        if self.all_but is not None:
+            return f"all but fewer than {self.all_but} people"
         return "nobody" if not self.number else f"{rounded_percent(self.share)} of people"
 
     @property

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from incrowd._disclosure import agrees, least_for, most_of, says_few
 from incrowd._numba import Ints
 from incrowd.data._manifest import Manifest
 from incrowd.evaluate._verify._kernels import T0, count_matching_records
 from incrowd.evaluate._verify.alignment import AlignedRelease, Record, in_blocks
 from incrowd.evaluate._verify.result import Check, failed, passed
-from incrowd.evaluate._verify.truthfulness import stated_loss
 
 __all__ = [
     "Trials",
@@ -115,7 +115,8 @@ def check_linkage(
     fits = candidates(aligned, trials, progress)
     exposed, none = int(((fits > 0) & (fits < k)).sum()), fits == 0
     if record is None:
-        losses = [stated_loss(manifest, name) for name in ("people_dropped", "samples_suppressed")]
+        told = manifest.losses if isinstance(manifest.losses, Mapping) else {}
+        losses = [most_of(told.get(name)) for name in ("people_dropped", "samples_suppressed")]
         # If nothing fits, the person was dropped, or one of her samples was suppressed.
         first = trials.known[trials.cuts[:-1]][trials.which][none]
         people = np.unique(np.searchsorted(aligned.original.offsets, first, side="right"))
@@ -163,10 +164,14 @@ def what_fitted(figures: Mapping[str, Any], *, counted: bool = True) -> str:
 def _miscounted(aligned: AlignedRelease, manifest: Manifest) -> str:
     """Say if there are more people, or fewer, than the original and the losses leave."""
     people, published = len(aligned.original), len(aligned.published.people)
-    dropped = stated_loss(manifest, "people_dropped")
-    if published <= people and dropped in (None, people - published):
+    told = manifest.losses if isinstance(manifest.losses, Mapping) else {}
+    dropped, settings = told.get("people_dropped"), manifest.settings
+    least = least_for(settings.get("k") if isinstance(settings, Mapping) else None)
+    unknown = type(dropped) is not int and not says_few(dropped)
+    if published <= people and (unknown or agrees(dropped, people - published, least)):
         return ""
-    stated = "" if dropped is None else f" and {dropped:,} counted as dropped"
+    counted = f"{dropped:,}" if isinstance(dropped, int) else dropped
+    stated = "" if unknown else f" and {counted} counted as dropped"
     return f"{published:,} people are published{stated}, but the original has {people:,}."
 
 

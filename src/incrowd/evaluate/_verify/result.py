@@ -7,6 +7,7 @@ from typing import Any
 
 from incrowd._format import several
 from incrowd._summary import Summarised, Summary
+from incrowd._visible import visible
 
 __all__ = [
     "LIMITS",
@@ -236,6 +237,12 @@ class Verification(Summarised):
             "limits": list(self.limits),
         }
 
+    def for_recipients(self) -> "Verification":
+        """Return the same without counts of few people: what may go with the release."""
+        from incrowd.evaluate._verify.disclosure import for_recipients
+
+        return for_recipients(self)
+
     def lines(self) -> list[str]:
         """Say everything in lines for a terminal."""
         found = {check.name: check.mark for check in self.checks}
@@ -243,7 +250,8 @@ class Verification(Summarised):
             found["k-anonymity"] = "none"
         lines = [f"{c.name:<14}{found[c.name]:<13}{c.says}" for c in self.checks]
         lines += ["", self.claims, "", "What a release like this cannot promise:"]
-        return lines + [f"- {limit}" for limit in self.limits]
+        # A manifest or a decision may have been written by anybody.
+        return [visible(line) for line in (*lines, *(f"- {limit}" for limit in self.limits))]
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

@@ -14,7 +14,7 @@ where one fails, those that could not mean anything then are not made.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from incrowd._progress import Stages
 from incrowd.data._frame import Frame
 from incrowd.data._manifest import Manifest, read_manifest
 from incrowd.data._original import as_recorded, refuse_other_original
+from incrowd.data._release import recorded_losses
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import ArgumentError, IncrowdError, UnreadableError
 from incrowd.evaluate._verify.alignment import (
@@ -70,6 +71,7 @@ def verify(
     draws: int = 2500,
     points: int = 10,
     seed: int | None = None,
+    losses: Mapping[str, Any] | None = None,
     progress: Callable[..., None] | None = None,
 ) -> Verification:
     """Verify a written release, from its files alone or with the original.
@@ -98,6 +100,9 @@ def verify(
         many; she is also tried with everything that there is of a person.
     seed
         Makes the trials repeatable.
+    losses
+        The exact losses, which the manifest does not tell where they are of few people; those that
+        the file of the private record keeps, unless given.
     progress
         Called with the steps done and the number of all.
 
@@ -131,6 +136,7 @@ def verify(
     if record is not None and original is None:
         original = as_recorded(record)
     table = None if record is None else read_record(record)
+    losses = recorded_losses(record) if losses is None else losses
     folder = Path(path)
     manifest = read_manifest(folder)
     checks = {"files": check_files(folder, manifest)}
@@ -172,7 +178,7 @@ def verify(
         aligned = align(published, data)
         file = rows_file(folder, manifest)
         how = {"draws": draws, "points": points, "seed": seed}
-        checks |= _compared(aligned, table, file, manifest, guarantee, k, steps, how)
+        checks |= _compared(aligned, table, losses, file, manifest, guarantee, k, steps, how)
     return _verified(folder, manifest, guarantee, k, checks, why)
 
 
@@ -186,6 +192,7 @@ def _refuse_numbers(k: int | None, draws: int, points: int) -> None:
 def _compared(
     aligned: AlignedRelease,
     table: "pl.DataFrame | None",
+    losses: Mapping[str, Any] | None,
     file: Path,
     manifest: Manifest,
     guarantee: Guarantee,
@@ -200,7 +207,7 @@ def _compared(
         skipped["linkage"] = "nothing is promised against it"
     if table is not None:
         found = match_record(aligned, table, steps)
-        checks["membership"] = check_membership(aligned, found, file, manifest)
+        checks["membership"] = check_membership(aligned, found, file, manifest, losses)
         if "coverage" not in skipped:
             exact = guarantee.exact_losses
             checks["coverage"] = check_coverage(aligned, found, manifest, exact=exact)

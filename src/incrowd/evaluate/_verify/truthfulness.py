@@ -35,6 +35,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from incrowd._disclosure import (
+    NOT_SHOWN,
+    PARTS,
+    agrees,
+    least_for,
+    losses_to_tell,
+    says_few,
+)
 from incrowd._numba import Ints
 from incrowd.data._manifest import FACTS, MANIFEST, Manifest
 from incrowd.data._trajectories import Trajectories
@@ -65,13 +73,19 @@ def stated_loss(manifest: Manifest, name: str) -> int | None:
 
 
 def check_membership(
-    aligned: AlignedRelease, record: Record, file: Path, manifest: Manifest
+    aligned: AlignedRelease,
+    record: Record,
+    file: Path,
+    manifest: Manifest,
+    losses: Mapping[str, Any] | None = None,
 ) -> Check:
     """See whether everybody of the original is in the record once, and every record is somebody's.
 
     Losses are compared with what the manifest states: people who are not published, and their
-    samples. No identifier of the input may be a published name; a text of some length may not occur
-    in the manifest or in the metadata of the rows' file either.
+    samples. Where few are lost, it states "fewer than 10" and must be true; the exact `losses` that
+    the private record keeps are then compared as well. No identifier of the input may be a
+    published name; a text of some length may not occur in the manifest or in the metadata of the
+    rows' file either.
     """
     table, original = record.table, aligned.original
     users, names = original.people.cast(pl.String), aligned.published.people
@@ -104,21 +118,8 @@ def check_membership(
         "identifiers_in_files": "{:,} identifiers of the input occur in the release",
     }
     wrong = [text.format(figures[name]) for name, text in sentences.items() if figures[name]]
-    unstated = []
-    for name in _LOSSES:
-        stated = stated_loss(manifest, name)
-        if stated is None:
-            unstated.append(name)
-        elif stated != figures[name]:
-            what = name.replace("_", " ")
-            wrong.append(f"the manifest states {what} {stated:,}, found {figures[name]:,}")
-    parts = [stated_loss(manifest, name) for name in ("people_left_over", "people_emptied")]
-    known = [part for part in parts if part is not None]
-    held_back = stated_loss(manifest, "people_held_back") or 0
-    if len(known) == len(parts) and sum(known) + held_back != figures["people_dropped"]:
-        held = " (and held back)" if held_back else ""
-        wrong.append(f"people left over and people emptied{held} do not add up to those dropped")
-    wrong += _impossible(manifest, *parts)
+    odd, unstated = _misstated(manifest, losses, figures)
+    wrong += odd
     crowds = manifest.sizes.get("trajectories")
     if crowds != figures["trajectories"]:
         wrong.append(f"the manifest states {crowds} crowds, the record {figures['trajectories']:,}")
@@ -134,6 +135,60 @@ def check_membership(
         "the metadata."
     )
     return passed("membership", says, figures)
+
+
+def _misstated(
+    manifest: Manifest, exact: Mapping[str, Any] | None, found: Mapping[str, int]
+) -> tuple[list[str], list[str]]:
+    """Compare what is lost with what the manifest states, and the private record.
+
+    Give what is wrong, and the names of losses that are not stated at all.
+    """
+    wrong: list[str] = []
+    unstated: list[str] = []
+    told = manifest.losses if isinstance(manifest.losses, Mapping) else {}
+    least = least_for(_stated_k(manifest))
+    for name in _LOSSES:
+        value = told.get(name)
+        if type(value) is not int and not says_few(value):
+            if value != NOT_SHOWN or not says_few(told.get("people_dropped")):
+                unstated.append(name)
+        elif not agrees(value, found[name], least):
+            stated = f"{value:,}" if isinstance(value, int) else value
+            what = name.replace("_", " ")
+            wrong.append(f"the manifest states {what} {stated}, found {found[name]:,}")
+    if exact is not None:
+        may_tell = losses_to_tell(exact, least)
+        wrong += [
+            f"{name.replace('_', ' ')} of the manifest is not what the private record keeps"
+            for name in (*_LOSSES, *PARTS)
+            if told.get(name) not in (exact.get(name), may_tell.get(name))
+        ]
+        wrong += [
+            f"the private record keeps {name.replace('_', ' ')} {exact[name]:,}, found "
+            f"{found[name]:,}"
+            for name in _LOSSES
+            if type(exact.get(name)) is int and exact[name] != found[name]
+        ]
+    known = told if exact is None else exact
+    # Without a ledger nobody is held back, and nothing is stated.
+    *parts, held_back = (known.get(name) for name in PARTS)
+    counts = [part for part in (*parts, held_back or 0) if type(part) is int]
+    if len(counts) == len(PARTS) and sum(counts) != found["people_dropped"]:
+        held = " (and held back)" if held_back else ""
+        wrong.append(f"people left over and people emptied{held} do not add up to those dropped")
+    return wrong + _impossible(manifest, *map(_at_least, parts)), unstated
+
+
+def _stated_k(manifest: Manifest) -> Any:
+    return manifest.settings.get("k") if isinstance(manifest.settings, Mapping) else None
+
+
+def _at_least(value: Any) -> int | None:
+    """Return the smallest count that a stated value can be; None if it states none."""
+    if says_few(value):
+        return 1
+    return value if type(value) is int else None
 
 
 def _impossible(manifest: Manifest, left_over: int | None, emptied: int | None) -> list[str]:
