@@ -131,15 +131,16 @@ def anonymize(
     mechanism = mechanism_of(method, settings)
     if checkpoint is not None and not mechanism.long_running:
         raise ArgumentError(f"--checkpoint is for long runs; --method {method} keeps none")
+    from incrowd._renames import tidy
     from incrowd.evaluate._publish import publish, refuse_places
 
+    tidy(output, record)
     refuse_places(output, record=record, overwrite=overwrite)
     journal = None
     if mechanism.long_running:
         journal = checkpoint or output.with_name(f"{output.name}.checkpoint")
     _refuse_same(context.params["data"], output, record, journal)
     _refuse_journal(journal, output)
-    _tell_left_behind(output, record)
     if record is None:
         say(
             "note: without --record nobody can ever check again that the release is true to the "
@@ -262,17 +263,6 @@ def _refuse_same(data: str, output: Path, record: Path | None, journal: Path | N
             raise ArgumentError(
                 f"{path} lies in {data}, all of which is the input; put the {what} elsewhere"
             )
-
-
-def _tell_left_behind(output: Path, record: Path | None) -> None:
-    """Say what runs that were killed have left, for nobody else will remove it."""
-    from incrowd.evaluate._publish import left_behind
-
-    for path in left_behind(output, record):
-        say(
-            f"note: {path} was left by a run that was killed; it is no release, and nothing to "
-            "share. Unless that run is still going on, delete it"
-        )
 
 
 def _refuse_journal(journal: Path | None, output: Path) -> None:

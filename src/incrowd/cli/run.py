@@ -28,6 +28,7 @@ import typer
 
 from incrowd._atomic import replacing
 from incrowd._format import several
+from incrowd._renames import settle_all, tidy
 from incrowd.cli import _methods, anonymize, describe
 from incrowd.cli._console import on_first_progress, progress, say
 from incrowd.cli._messages import note_log, print_json
@@ -49,6 +50,7 @@ from incrowd.cli._run_folder import (
     check_name,
     find_same,
     give_name,
+    leave_nothing,
     make_folder,
     period_of,
     refuse,
@@ -182,8 +184,10 @@ def run(
     say("Hashing the input ...")
     key = wanted.key()
     final = None
+    settle_all(folder)
     if (found := find_same(folder, name, key)) is not None:
         if not found.damage:
+            leave_nothing(found.folder)
             _finish(found.folder, as_json=as_json, again=True)
         refuse_damaged(found, overwrite=overwrite)
         final = found.folder
@@ -191,6 +195,7 @@ def run(
     final = final or folder / (name or period_of(data, tz or "UTC"))
     make_folder(folder)
     with alone(final):
+        tidy(final)
         refuse(final, source.path, overwrite=overwrite)
         with working_folder(final, key) as work:
             steps = _Steps(work, wanted, mechanism, data, _telling(as_json=as_json))

@@ -17,6 +17,7 @@ when it was made, which is no secret.
 private record of who became whom (`write_record`), outside the release.
 """
 
+import contextlib
 import os
 import secrets
 import warnings
@@ -70,6 +71,7 @@ def write_release(
     explanation: Sequence[str] = (),
     format: str = "parquet",  # noqa: A002  the word that users know
     seed: int | None = None,
+    into: bool = False,
 ) -> tuple[Manifest, pl.DataFrame]:
     """Write a release, whole or not at all; a directory that is there already is never replaced.
 
@@ -95,6 +97,8 @@ def write_release(
         ``"parquet"`` or ``"csv"``.
     seed
         For tests only: names that can be guessed. The manifest says so.
+    into
+        Whether the directory is there already, empty and hidden, and its maker cares for the rest.
 
     Returns
     -------
@@ -155,7 +159,7 @@ def write_release(
         explanation=list(explanation),
     )
     manifest.to_json()  # what cannot be written must fail before the work is done
-    with replacing(path, directory=True) as part:
+    with contextlib.nullcontext(Path(path)) if into else replacing(path, directory=True) as part:
         rows = part / f"trajectories.{format}"
         order = np.argsort(names)
         write = _write_parquet if format == "parquet" else _write_csv
@@ -174,6 +178,8 @@ def write_record(
     assignment: pl.DataFrame,
     names: pl.DataFrame,
     reading: "OriginalReading | None" = None,
+    *,
+    into: bool = False,
 ) -> None:
     """Write the private record of who became whom: user, trajectory, person (null: dropped).
 
@@ -190,6 +196,8 @@ def write_record(
         What `write_release` gave.
     reading
         How the original was read, to be kept in the file's metadata.
+    into
+        Whether the file is there already, empty and hidden, and its maker cares for the rest.
     """
     final = Path(path)
     if (final.absolute().parent / MANIFEST).exists():
@@ -201,8 +209,7 @@ def write_record(
     lost = record.filter(pl.col("trajectory").is_not_null() & pl.col("person").is_null())
     if len(lost):
         raise ArgumentError(f"{_people(len(lost))} of the assignment without a name in the release")
-    with replacing(final) as part:
-        part.touch(mode=0o600)
+    with contextlib.nullcontext(final) if into else replacing(final, private=True) as part:
         kept = {} if reading is None else {ORIGINAL: reading.to_json()}
         record.select("user", "trajectory", "person").write_parquet(part, metadata=kept)
 
