@@ -53,6 +53,7 @@ __all__ = [
     "tell",
     "temporary_folder",
     "temporary_folders",
+    "temporary_place",
 ]
 
 
@@ -250,7 +251,7 @@ def temporary_folder(parent: str | os.PathLike[str] | None = None) -> Iterator[P
 
     Those that killed processes have left in the same place are removed first.
     """
-    place = Path(tempfile.gettempdir() if parent is None else parent)
+    place = temporary_place() if parent is None else Path(parent)
     for path in temporary_folders(place):
         size, _ = size_and_age(path)
         if remove_unused(path):
@@ -271,6 +272,18 @@ def temporary_folder(parent: str | os.PathLike[str] | None = None) -> Iterator[P
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         lock.release()
+
+
+def temporary_place() -> Path:
+    """Return the folder for temporary files.
+
+    Python's own function writes a file to find out, which a killed process leaves behind.
+    """
+    named = [os.environ[name] for name in ("TMPDIR", "TEMP", "TMP") if os.environ.get(name)]
+    for place in map(Path, [*named, "/tmp", "/var/tmp"]):  # noqa: S108  others may write there
+        if place.is_dir() and os.access(place, os.W_OK | os.X_OK):
+            return place.absolute()
+    return Path(tempfile.gettempdir())
 
 
 def temporary_folders(place: Path) -> list[Path]:

@@ -231,8 +231,7 @@ def settle(path: str | os.PathLike[str]) -> None:
     name = _place(name)
     try:
         with _Journal.found(name) as journal:
-            if journal is not None:
-                _settle(journal, name)
+            first = None if journal is None else _settle(journal, name)
     except OSError as error:
         if error.errno not in {errno.EACCES, errno.EPERM, errno.EROFS}:
             raise
@@ -240,6 +239,12 @@ def settle(path: str | os.PathLike[str]) -> None:
             f"a run that was killed had begun to write {name}, and only its owner can finish "
             f"that, with: incrowd clean {name.parent}"
         )
+        return
+    if first is not None:
+        settle(first)
+        # If the journal is gone, all is done, or nothing had begun.
+        if not os.path.lexists(journal_of(first)):
+            remove_unused(journal_of(name))
 
 
 def settle_all(folder: Path) -> None:
@@ -264,23 +269,22 @@ def journal_of(name: Path) -> Path:
     return name.with_name(f".{name.name}.{JOURNAL}")
 
 
-def _settle(journal: "_Journal", name: Path) -> None:
+def _settle(journal: "_Journal", name: Path) -> Path | None:
+    """Settle what a journal says; for a note, return the name beside which the journal is."""
     said = journal.read()
     journal.keep = True
     if "at" in said:
-        first = name.parent / said["at"]
-        settle(first)
-        # The journal is gone: all is done, or nothing had begun.
-        journal.keep = os.path.lexists(journal_of(first))
-    elif steps := [_Step.of(each, name.parent) for each in said.get("steps", ())]:
-        how = _finish_or_undo(steps, journal.path)
-        journal.keep = False
-        journal.close()
+        return name.parent / str(said["at"])
+    steps = [_Step.of(each, name.parent) for each in said.get("steps", ())]
+    # Without steps it was cut short, and nothing had begun.
+    how = _finish_or_undo(steps, journal.path) if steps else ""
+    journal.keep = False
+    journal.close()
+    if steps:
         _forget(steps, name)
         told = ", ".join(str(step.name) for step in steps)
         tell(f"a run was killed just before it had written {told}; {how}")
-    else:  # cut short: nothing had begun
-        journal.keep = False
+    return None
 
 
 def _finish_or_undo(steps: Sequence[_Step], journal: Path) -> str:

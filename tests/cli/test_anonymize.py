@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import incrowd as library
+from incrowd._hidden import Lock
 from incrowd.data._manifest import read_manifest
 from incrowd.evaluate._verify.result import failed
 from incrowd.evaluate._verify.run import verify
@@ -285,7 +286,7 @@ class TestWrongUse:
         assert "missing" not in err
         assert names(calls / "release") == ["mine"]
 
-    @pytest.mark.parametrize("where", ["write_release", "amend_release", "_name"])
+    @pytest.mark.parametrize("where", ["write_release", "amend_release", "give_names"])
     def test_a_full_disk_is_2(self, anonymize, calls, monkeypatch, where):
         monkeypatch.setattr(f"incrowd.evaluate._publish.{where}", full)
         status, out, err = anonymize("--record", "who.parquet")
@@ -363,7 +364,28 @@ class TestInterrupted:
         assert "terminated; no incomplete output was left behind" in err
         assert names(calls) == ["calls.csv", "release.checkpoint"]
 
-    def test_what_a_killed_run_left_is_told(self, anonymize, calls):
+    def test_what_a_killed_run_left_is_removed_and_told(self, anonymize, calls):
+        left = [
+            ".release.incrowd-unverified-0123456789ab",
+            ".who.parquet.incrowd-part-0123456789ab",
+        ]
+        for name in left:
+            (calls / name).mkdir()
+        status, _, err = anonymize("--record", "who.parquet")
+        assert status == 0
+        for name in left:
+            assert f"{name} was left by a run that was killed; it was removed" in err
+        assert names(calls) == ["calls.csv", "release", "who.parquet"]
+
+    def test_what_another_run_uses_stays(self, anonymize, calls):
+        used = calls / ".release.incrowd-unverified-0123456789ab"
+        used.mkdir()
+        lock = Lock(used)
+        assert anonymize()[0] == 0
+        assert used.is_dir()
+        lock.release()
+
+    def test_what_an_earlier_version_left_is_told_and_stays(self, anonymize, calls):
         left = [
             ".release.unverified-0123abcd",
             "..release.unverified-0123abcd.89ab.part",
@@ -374,7 +396,8 @@ class TestInterrupted:
         status, _, err = anonymize("--record", "who.parquet")
         assert status == 0
         for name in left:
-            assert f"{name} was left by a run that was killed" in err
+            assert f"{name} was left by a run of an earlier version that was killed" in err
+            assert (calls / name).is_dir()
 
 
 class TestNamesThatAreTaken:

@@ -5,7 +5,6 @@ import os
 import shlex
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from incrowd._hidden import (
     remove_unused,
     size_and_age,
     temporary_folders,
+    temporary_place,
 )
 from incrowd._renames import JOURNAL, settle_all
 from incrowd.cli._messages import print_json
@@ -98,7 +98,7 @@ def clean(
     for place in places:
         if not place.is_dir():
             raise UnreadableError(f"{place} is no folder", file=place)
-    found = list(_find(places, Path(tempfile.gettempdir()) if temp_dir is None else temp_dir))
+    found = list(_find(places, temporary_place() if temp_dir is None else temp_dir))
     for one in found if yes else ():
         if _should_go(one, runs=runs):
             one.removed = _remove(one)

@@ -28,6 +28,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from incrowd._atomic import refuse_taken, replacing
+from incrowd._hidden import temporary_place
 from incrowd._memory import temporary_full
 from incrowd.data._io.lines import is_record_a_line, line_after, records_of
 from incrowd.data._io.reading_report import EXAMPLES
@@ -210,7 +211,7 @@ class RejectedRows:
         self, file: RejectsFile, temp_dir: str | os.PathLike[str] | None, *, only_first: bool
     ) -> None:
         self._file, self._only_first = file, only_first
-        self._folder = tempfile.gettempdir() if temp_dir is None else temp_dir
+        self._folder = temporary_place() if temp_dir is None else temp_dir
         self._rows, self._malformed = _Spool(temp_dir), _Spool(temp_dir)
         self._batch: list[pa.RecordBatch] = []
         self._records: list[Rejected] = []
