@@ -6,8 +6,8 @@ import signal
 import warnings
 
 import pytest
-
 from benchmarks.torture.children import at_change
+
 from incrowd import _renames as module
 from incrowd._hidden import Lock, claim
 from incrowd._renames import JOURNAL, exchange, give_names, journal_of, settle, settle_all, tidy

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from benchmarks.torture.trials import TRIALS, Tries
 
-
 # One thread each: what is tried is short.
 for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")

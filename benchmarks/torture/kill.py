@@ -14,11 +14,11 @@ import hashlib
 import itertools
 import random
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.torture.children import Ended, command, in_child, warm
+from benchmarks.torture.children import command, in_child, warm
 
 __all__ = ["WRITERS", "Writer", "attempt", "prepare", "tries"]
 
@@ -111,24 +111,27 @@ WRITERS = {
         (*RUN, "--k", "3", "--name", "march", "--overwrite"), ("out",), ("out",), (), (0, 1, 3)
     ),
 }  # fmt: skip
-DEAR = {"run", "run --overwrite", "report --overwrite", "report --in-release --overwrite"}
-"""These take seconds each, and are tried less often."""
+OFTEN = {"run": 1, "report": 1, "convert": 12, "synth": 12, "sign": 12}
+"""How often commands are tried, by the time that they take."""
 
 
-def prepare(scratch: Path) -> Path:
-    """Make once what the tries begin from; import what they need."""
+def prepare(scratch: Path, names: Iterable[str] = WRITERS) -> Path:
+    """Make once what the tries of some writers begin from; import what they need."""
     made = scratch / "made"
     made.mkdir()
     (made / "tmp").mkdir()
-    lines = (
-        ("synth", "city", "--users", "14", "--seed", "5", "-o", "city.csv"),
-        ("anonymize", "city.csv", "--k", "2", "-o", RELEASE, "--record", RECORD),
-        ("report", RELEASE, "--attack-sample", "5"),
-        SIGN,
-        ("convert", "city.csv", "-o", "copy.csv"),
-        ("verify", RELEASE, "--record", RECORD, "--draws", "20"),
-        (*RUN, "--k", "2", "--name", "march"),
-    )
+    needed = {need for name in names for need in WRITERS[name].needs}
+    lines: list[tuple[str, ...]] = [
+        ("synth", "city", "--users", "14", "--seed", "5", "-o", "city.csv")
+    ]
+    if "copy.csv" in needed:
+        lines.append(("convert", "city.csv", "-o", "copy.csv"))
+    if RELEASE in needed:
+        lines.append((*GLOVE, "-o", RELEASE, "--record", RECORD))
+    if DECISION in needed:
+        lines += [("report", RELEASE, "--attack-sample", "5"), SIGN]
+    if "out" in needed:
+        lines.append((*RUN, "--k", "2", "--name", "march"))
     warm(made, lines)
     return made
 
@@ -139,7 +142,7 @@ def tries(seed: int, scratch: Path) -> Iterator[tuple[str, str | None]]:
     draw = random.Random(seed)
     changes: dict[str, tuple[int, float]] = {}
     # Those that take long are drawn less often.
-    names = [name for name in WRITERS for _ in range(1 if name in DEAR else 6)]
+    names = [name for name in WRITERS for _ in range(OFTEN.get(name.partition(" ")[0], 6))]
     for _ in itertools.count():
         name = draw.choice(names)
         if name not in changes:
@@ -150,10 +153,11 @@ def tries(seed: int, scratch: Path) -> Iterator[tuple[str, str | None]]:
         yield (what if kills else f"ended before the kill: {what}"), wrong
 
 
-def start(made: Path, place: Path, writer: Writer) -> dict[str, str]:
+def start(made: Path, place: Path, writer: Writer, *, anew: bool = True) -> dict[str, str]:
     """Lay out a folder as it is before the command; give the hashes of what it will replace."""
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir()
+    if anew:
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
     (place / "tmp").mkdir()
     shutil.copy2(made / "city.csv", place)
     for name in writer.needs:
@@ -255,8 +259,11 @@ def finish(writer: Writer, place: Path, log: list[str]) -> str | None:
     return left_over(writer, place)
 
 
-def left_over(writer: Writer, place: Path) -> str | None:
-    """Say what lies about that belongs there neither before nor after."""
+def left_over(writer: Writer, place: Path, *, keeps: bool = False) -> str | None:
+    """Say what lies about that belongs there neither before nor after.
+
+    If the command `keeps` something to go on from, and says so, that is not counted.
+    """
     known = {"city.csv", "tmp", "said.txt", "count.txt", *writer.needs, *writer.makes}
     extra = {path.name for path in place.iterdir()} - known
     hidden = {str(path.relative_to(place)) for path in place.rglob(".*")}
@@ -265,6 +272,9 @@ def left_over(writer: Writer, place: Path) -> str | None:
         hidden |= {path.name for path in (place / "out").iterdir()} - {"march"}
         hidden |= {path.name for path in (place / "out" / "march").glob("state.json")}
     found = extra | hidden | temporary
+    if keeps:
+        found -= {*writer.keeps, ".march.part", "out", "out/.march.part"}
+        found = {each for each in found if not each.startswith("out/.march.part/")}
     return f"left over: {', '.join(sorted(found))}" if found else None
 
 
@@ -291,9 +301,9 @@ def whole(path: Path) -> Callable[[], int] | None:
         )
 
     def runs() -> int:
-        from incrowd.cli._run_folder import _damage
-
         import json
+
+        from incrowd.cli._run_folder import _damage
 
         folder = path / "march"
         if not folder.exists():
@@ -318,7 +328,8 @@ def digest(path: Path) -> str:
     if not path.exists():
         return ""
     found = hashlib.sha256()
-    for each in sorted(path.rglob("[!.]*")) if path.is_dir() else [path]:
-        if each.is_file() and "/." not in each.relative_to(path).as_posix():
+    for each in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        hidden = any(part.startswith(".") for part in each.relative_to(path).parts)
+        if each.is_file() and not hidden:
             found.update(each.relative_to(path.parent).as_posix().encode() + each.read_bytes())
     return found.hexdigest()
