@@ -1,7 +1,7 @@
 """kill -9 at any moment of everything that writes.
 
 Each try kills one command (most just before a change of the file system drawn at random, some after
-a time drawn at random; a third of the repetitions as well), then looks at the disk:
+a time drawn at random; the repetition may be killed as well, and again), and after each kill looks at the disk:
 
 - under each name is what was there before, whole, or the new one, whole, or nothing if there was
   nothing;
@@ -22,7 +22,7 @@ from benchmarks.torture.children import command, in_child, warm
 
 __all__ = ["WRITERS", "Writer", "attempt", "prepare", "tries"]
 
-MOST_KILLS = 3
+MOST_KILLS, AGAIN = 6, 2 / 3
 RELEASE, RECORD = "release", "who.parquet"
 REPORT, DECISION = "release-report.html", "release-decision.json"
 GLOVE = ("anonymize", "city.csv", "--k", "2")
@@ -194,7 +194,7 @@ def attempt(
     log: list[str] = []
     kills = 0
     for kill in range(MOST_KILLS):
-        if kill and draw.random() > 1 / 3:
+        if kill and draw.random() > AGAIN:
             break
         if draw.random() < 0.8:
             # Some of them more often: the last changes are those that give names.
