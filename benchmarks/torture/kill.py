@@ -1,7 +1,8 @@
 """kill -9 at any moment of everything that writes.
 
 Each try kills one command (most just before a change of the file system drawn at random, some after
-a time drawn at random; the repetition may be killed as well, and again), and after each kill looks at the disk:
+a time drawn at random; the repetition may be killed as well, and again), and looks at the disk
+after each kill:
 
 - under each name is what was there before, whole, or the new one, whole, or nothing if there was
   nothing;
