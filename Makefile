@@ -7,7 +7,7 @@ READY := .venv/ready
 unexport PYTHONDONTWRITEBYTECODE
 DOCS := .venv/docs
 
-.PHONY: demo test test-deep check format bench docs wheel lock clean
+.PHONY: demo test test-deep check format bench torture docs wheel lock clean
 
 demo: $(READY)
 	$(BIN)/incrowd demo
@@ -30,6 +30,10 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+# Kills, full disks, nonsense: until something fails, or the time is over.
+torture: $(READY)
+	$(BIN)/python -m benchmarks.torture
 
 # The site in site/; strict, so that a broken link or an undocumented public name is an error.
 # The examples on its pages are run by `make test`.

@@ -43,6 +43,7 @@ __all__ = [
     "digest",
     "folders",
     "is_writable",
+    "not_kept",
 ]
 
 _DAY = 86_400
@@ -52,6 +53,8 @@ _VERSIONS = 12
 _CHECKSUM = 32
 _PATIENCE = 180
 """So many seconds a process waits for another one that compiles the same."""
+not_kept: list[tuple[Path, OSError]] = []
+"""Folders in which something could not be kept that was compiled in this process, and why."""
 _SETTINGS = (
     "OPT LOOP_VECTORIZE SLP_VECTORIZE BOUNDSCHECK DEBUGINFO_DEFAULT USING_SVML LLVM_PASS_TIMINGS"
 )
@@ -105,10 +108,13 @@ class KernelCache:
         for folder in folders():
             path = folder / self._own / _name_of(sig)
             # A full disk, or a folder that is not ours: then it is compiled again next time.
-            with contextlib.suppress(OSError):
+            try:
                 _write(path, data)
                 _tidy_once(folder)
-                return
+            except OSError as error:
+                not_kept.append((folder, error))
+                continue
+            return
 
     @contextlib.contextmanager
     def being_compiled(self, sig: Any) -> Iterator[None]:
@@ -350,6 +356,10 @@ def _tidy_once(folder: Path) -> None:
     for kernel in _entries(folder):
         versions = sorted(((_age(one, now), one) for one in _entries(kernel)), key=lambda v: v[0])
         for number, (age, version) in enumerate(versions):
+            for path in _entries(version):
+                if path.suffix == ".part" and _age(path, now) > _DAY:  # of a killed process
+                    with contextlib.suppress(OSError):
+                        path.unlink()
             # Another process may be writing one that is new.
             if age > _UNUSED or (number >= _VERSIONS and age > _DAY):
                 shutil.rmtree(version, ignore_errors=True)

@@ -1,19 +1,22 @@
 """How much memory reading may use, and a DuckDB connection that keeps to its share of it."""
 
 import contextlib
+import errno
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from incrowd._atomic import disk_error, reason_of
+from incrowd._hidden import temporary_folder
 from incrowd.errors import ArgumentError, IncrowdError, InputError, OutputError, UnreadableError
 
 __all__ = [
     "Memory",
     "duckdb_connection",
+    "temporary_full",
 ]
 
 
@@ -70,7 +73,7 @@ def duckdb_connection(
             config={
                 "threads": threads,
                 "memory_limit": f"{memory.for_duckdb}B",
-                "temp_directory": spill,
+                "temp_directory": str(spill),
                 "autoinstall_known_extensions": False,
                 "autoload_known_extensions": False,
             }
@@ -82,25 +85,39 @@ def duckdb_connection(
             connection.execute("SET enable_progress_bar = false")
             yield connection
         except duckdb.Error as error:
-            raise _translated(error) from error
+            raise _translated(error, spill) from error
         finally:
             connection.close()
 
 
-def _spill(folder: str | os.PathLike[str] | None) -> "tempfile.TemporaryDirectory[str]":
-    try:
-        return tempfile.TemporaryDirectory(prefix="incrowd-", dir=folder)
-    except OSError as error:
-        where = "there is no folder for temporary files" if folder is None else f"{folder}"
-        hint = "name a folder that can be written with --temp-dir (temp_dir=), or set TMPDIR"
-        raise OutputError(f"{where}: {error.strerror or error}; {hint}", hint=hint) from error
+@contextlib.contextmanager
+def _spill(folder: str | os.PathLike[str] | None) -> Iterator[Path]:
+    with contextlib.ExitStack() as made:
+        try:
+            place = made.enter_context(temporary_folder(folder))
+        except OSError as error:
+            where = "there is no folder for temporary files" if folder is None else f"{folder}"
+            hint = "name a folder that can be written with --temp-dir (temp_dir=), or set TMPDIR"
+            raise OutputError(f"{where}: {reason_of(error)}; {hint}", hint=hint) from error
+        yield place
 
 
-def _translated(error: Exception) -> IncrowdError:
+def temporary_full(folder: str | os.PathLike[str], error: OSError) -> OutputError:
+    """Return an error that says that temporary files could not be written, and where."""
+    hint = "make room there, or name another folder with --temp-dir (temp_dir=)"
+    return OutputError(
+        f"cannot write temporary files in {folder}: {reason_of(error)}; {hint}",
+        hint=hint,
+        file=folder,
+    )
+
+
+def _translated(error: Exception, spill: Path) -> IncrowdError:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = " ".join(lines[:3]).removeprefix("Invalid Input Error: ").removeprefix("IO Error: ")
-    if "No space left" in text:
-        return OutputError(f"the disk is full, and temporary files need space on it ({text})")
+    # Input is only read: what cannot be written is a temporary file.
+    if (full := disk_error(error)) is not None or "max_temp_directory_size" in str(error):
+        return temporary_full(spill.parent, full or OSError(errno.ENOSPC, ""))
     if "Out of Memory" in text:
         return InputError(f"the memory limit is too low for this data; raise it ({lines[0]})")
     if "invalid state" in text:

@@ -8,6 +8,8 @@ import polars as pl
 import pytest
 
 import incrowd as library
+from incrowd import _renames
+from incrowd._hidden import Lock
 from incrowd.data._manifest import read_manifest
 from incrowd.evaluate._verify.result import failed
 from incrowd.evaluate._verify.run import verify
@@ -285,7 +287,7 @@ class TestWrongUse:
         assert "missing" not in err
         assert names(calls / "release") == ["mine"]
 
-    @pytest.mark.parametrize("where", ["write_release", "amend_release", "_name"])
+    @pytest.mark.parametrize("where", ["write_release", "amend_release", "give_names"])
     def test_a_full_disk_is_2(self, anonymize, calls, monkeypatch, where):
         monkeypatch.setattr(f"incrowd.evaluate._publish.{where}", full)
         status, out, err = anonymize("--record", "who.parquet")
@@ -363,7 +365,28 @@ class TestInterrupted:
         assert "terminated; no incomplete output was left behind" in err
         assert names(calls) == ["calls.csv", "release.checkpoint"]
 
-    def test_what_a_killed_run_left_is_told(self, anonymize, calls):
+    def test_what_a_killed_run_left_is_removed_and_told(self, anonymize, calls):
+        left = [
+            ".release.incrowd-unverified-0123456789ab",
+            ".who.parquet.incrowd-part-0123456789ab",
+        ]
+        for name in left:
+            (calls / name).mkdir()
+        status, _, err = anonymize("--record", "who.parquet")
+        assert status == 0
+        for name in left:
+            assert f"{name} was left by a run that was killed; it was removed" in err
+        assert names(calls) == ["calls.csv", "release", "who.parquet"]
+
+    def test_what_another_run_uses_stays(self, anonymize, calls):
+        used = calls / ".release.incrowd-unverified-0123456789ab"
+        used.mkdir()
+        lock = Lock(used)
+        assert anonymize()[0] == 0
+        assert used.is_dir()
+        lock.release()
+
+    def test_what_an_earlier_version_left_is_told_and_stays(self, anonymize, calls):
         left = [
             ".release.unverified-0123abcd",
             "..release.unverified-0123abcd.89ab.part",
@@ -374,7 +397,66 @@ class TestInterrupted:
         status, _, err = anonymize("--record", "who.parquet")
         assert status == 0
         for name in left:
-            assert f"{name} was left by a run that was killed" in err
+            assert f"{name} was left by a run of an earlier version that was killed" in err
+            assert (calls / name).is_dir()
+
+
+class TestKilledBetweenItsNames:
+    """The record has its name and the release has not, and nothing could be cleaned up."""
+
+    @pytest.fixture(params=[False, True], ids=["new", "overwrite"])
+    def killed(self, request, anonymize, calls, monkeypatch):
+        words = ("--record", "who.parquet", *(["--overwrite"] if request.param else []))
+        if request.param:
+            assert anonymize(*words)[0] == 0
+        real = _renames._Step.do
+
+        def stop(self, **how):
+            if self.name.name == "release":
+                raise KeyboardInterrupt
+            real(self, **how)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(_renames._Step, "do", stop)
+            patch.setattr(_renames._Step, "undo", interrupted)
+            assert anonymize(*words)[0] == 130
+        assert (calls / "who.parquet").exists()
+        assert (calls / "release").exists() == request.param
+        assert any(calls.glob(".release.incrowd-unverified-*"))
+        return words
+
+    def test_the_same_command_finishes_both(self, anonymize, incrowd, calls, killed):
+        status, _, err = anonymize(*killed)
+        assert "what it had made was complete, and was put in place" in err
+        if "--overwrite" in killed:
+            assert status == 0
+        else:
+            assert status == 2
+            assert "release exists already; choose another name, or allow overwriting" in err
+            (calls / "release.checkpoint").unlink()
+        assert names(calls) == ["calls.csv", "release", "who.parquet"]
+        assert incrowd("verify", "release", "--record", "who.parquet")[0] == 0
+
+    @pytest.mark.parametrize("name", ["release", "who.parquet"])
+    def test_so_does_whoever_looks(self, incrowd, calls, killed, name):
+        if name == "release":
+            status, out, err = incrowd("verify", "release", "--record", "who.parquet")
+            assert "membership    ok" in out
+        else:
+            status, _, err = incrowd("clean", "--temp-dir", calls)
+        assert status == 0
+        assert "what it had made was complete, and was put in place" in err
+        assert set(names(calls)) == {"calls.csv", "release", "release.checkpoint", "who.parquet"}
+
+    def test_one_that_was_changed_since_never_gets_the_name(self, incrowd, calls, killed):
+        (hidden,) = calls.glob(".release.incrowd-unverified-*")
+        (hidden / "fact-sheet.md").write_text("Trust me.")
+        status, _, err = incrowd("verify", "release")
+        assert "what is there" not in err
+        assert "what was there before was put back" in err
+        assert status == (0 if "--overwrite" in killed else 4)
+        assert (calls / "who.parquet").exists() == ("--overwrite" in killed)
+        assert not any(calls.glob(".*"))
 
 
 class TestNamesThatAreTaken:

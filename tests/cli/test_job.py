@@ -127,10 +127,10 @@ class TestTold:
         assert "01/03/2024 07:30 looks like %d/%m/%Y %H:%M: give --time-format" in err
 
     def test_no_folder_for_temporary_files(self, incrowd, tmp_path, monkeypatch):
-        def nowhere(**_):
+        def nowhere():
             raise FileNotFoundError(2, "No usable temporary directory found")
 
-        monkeypatch.setattr("incrowd._memory.tempfile.TemporaryDirectory", nowhere)
+        monkeypatch.setattr("incrowd._hidden.temporary_place", nowhere)
         (tmp_path / "c.csv").write_text("\n".join(self.ROWS) + "\n")
         status, _, err = incrowd("describe", tmp_path / "c.csv")
         assert status == 2

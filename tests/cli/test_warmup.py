@@ -53,6 +53,15 @@ def test_compiles_nothing_that_cannot_be_kept(incrowd, quick, monkeypatch, tmp_p
     assert "give --cache DIR" in err
 
 
+def test_a_full_disk_is_2(incrowd, quick, monkeypatch, tmp_path):
+    place = tmp_path / "kernels" / "incrowd-kernels"
+    full = [(place, OSError(28, "No space left on device"))]
+    monkeypatch.setattr("incrowd._kernel_cache.not_kept", full)
+    status, out, err = incrowd("warmup", "--cache", tmp_path / "kernels")
+    assert (status, out) == (2, "")
+    assert f"cannot keep all that was compiled in {place}: the disk is full" in err
+
+
 @pytest.mark.parametrize("home", [None, "file/home"])
 def test_works_where_nothing_can_be_written(tmp_path, home):
     """The package's folder and the home directory lie under a file: nobody can write there."""

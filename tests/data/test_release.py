@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import naive
 import strategies
-from incrowd import Frame, Trajectories
+from incrowd import Frame, Trajectories, _renames
 from incrowd.data import _release as release
 from incrowd.data._frame import laea
 from incrowd.data._manifest import (
@@ -24,7 +24,14 @@ from incrowd.data._manifest import (
     seal,
 )
 from incrowd.data._release import write_record, write_release
-from incrowd.errors import ArgumentError, OutputError, PlaceError, PrivacyWarning, UnreadableError
+from incrowd.errors import (
+    ArgumentError,
+    IncrowdWarning,
+    OutputError,
+    PlaceError,
+    PrivacyWarning,
+    UnreadableError,
+)
 from strategies import random_cases
 
 FRAME = Frame(laea(5, -4), cell=100, slot=60, origin=86400)
@@ -348,11 +355,38 @@ class TestAmendRelease:
         assert manifest.files["report.html"]["bytes"] == 7
         assert manifest.verified is None
 
-    def test_can_be_done_again_after_an_interruption(self, folder):
+    @pytest.mark.parametrize("name", ["report.html", "manifest.json"])
+    def test_killed_between_the_page_and_the_manifest_it_is_finished(
+        self, folder, monkeypatch, name
+    ):
+        """Nothing could be cleaned up: the next one that reads the release does."""
         amend_release(folder, files={"report.html": b"old"})
-        (folder / "report.html").write_bytes(b"half")
-        amend_release(folder, files={"report.html": b"new"})
-        assert read_release(folder).manifest.files["report.html"]["bytes"] == 3
+        real = _renames._Step.do
+
+        def stop(self, **how):
+            if self.name.name == name:
+                raise KeyboardInterrupt
+            real(self, **how)
+
+        def killed(*_):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(_renames._Step, "do", stop)
+            patch.setattr(_renames._Step, "undo", killed)
+            with pytest.raises(KeyboardInterrupt):
+                amend_release(folder, files={"report.html": b"newer"})
+        with pytest.warns(IncrowdWarning, match="what it had made was complete"):
+            assert read_release(folder).manifest.files["report.html"]["bytes"] == 5
+        assert not any(folder.glob(".*"))
+        assert not any(folder.parent.glob(".*"))
+
+    def test_what_a_killed_run_left_in_it_goes(self, folder):
+        left = folder / ".manifest.json.incrowd-part-0123456789ab"
+        left.touch()
+        with pytest.warns(IncrowdWarning, match="it was removed"):
+            read_release(folder)
+        assert not left.exists()
 
     def test_writes_nothing_when_the_finding_is_not_plain(self, folder):
         with pytest.raises(ArgumentError, match="plain values"):

@@ -102,7 +102,7 @@ class TestPublish:
 
         monkeypatch.setattr(module, "verify", looking)
         done = put()
-        assert [name[:20] for name in seen] == [".release.unverified-"]
+        assert [name[:-12] for name in seen] == [".release.incrowd-unverified-"]
         assert list(seen.values()) == [(done.path / "trajectories.parquet").read_bytes()]
 
     def test_tells_how_far_it_is(self, put):
@@ -136,7 +136,8 @@ class TestRefused:
     @pytest.mark.parametrize("where", ["write_release", "verify", "amend_release", "write_record"])
     def test_a_full_disk_leaves_nothing(self, put, tmp_path, monkeypatch, where):
         monkeypatch.setattr(module, where, failing)
-        with pytest.raises(OutputError, match=r"cannot write \S+/release: the disk is full"):
+        file = "who.parquet" if where == "write_record" else "release"
+        with pytest.raises(OutputError, match=rf"cannot write \S+/{file}: the disk is full"):
             put(record=tmp_path / "who.parquet")
         assert names(tmp_path) == []
 
@@ -178,6 +179,7 @@ class TestRefused:
 
         put(record=tmp_path / "who.parquet")
         monkeypatch.setattr(Path, "rename", moving)
+        monkeypatch.setattr("incrowd._renames.exchange", lambda *_: False)
         put(record=tmp_path / "who.parquet", overwrite=True)
         assert [name for name in named if name[0] != "."] == ["who.parquet", "release"]
         assert names(tmp_path) == ["release", "who.parquet"]

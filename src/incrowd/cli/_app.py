@@ -9,6 +9,7 @@ from incrowd import __version__
 from incrowd.cli import (
     anonymize,
     attack,
+    clean,
     convert,
     deanonymize,
     demo,
@@ -48,7 +49,7 @@ _STATUS = """
     Start with:  incrowd demo
 """
 _GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Start": (demo.demo, init.init, run.run, warmup.warmup),
+    "Start": (demo.demo, init.init, run.run, warmup.warmup, clean.clean),
     "Data": (synth.synth, describe.describe, convert.convert),
     "Measure": (measure.measure, uniqueness.uniqueness, study.study),
     "Attack": (attack.attack, deanonymize.deanonymize, learn.learn, predict.predict),

@@ -5,10 +5,11 @@ arguments; what comes out is thrown away.
 """
 
 import importlib
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from incrowd._hidden import temporary_folder
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,16 +77,16 @@ def _evaluate() -> None:
 
 
 def _original() -> "Trajectories":
-    with tempfile.TemporaryDirectory() as folder:
-        return _pairs(Path(folder))[1]
+    with temporary_folder() as folder:
+        return _pairs(folder)[1]
 
 
 def publish() -> None:
     """Compile what publishing calls: verify a release."""
     from incrowd.evaluate._verify.run import verify
 
-    with tempfile.TemporaryDirectory() as folder:
-        release, original, record = _pairs(Path(folder))
+    with temporary_folder() as folder:
+        release, original, record = _pairs(folder)
         verify(release, original=original, record=record, draws=1)
 
 
@@ -96,8 +97,8 @@ def report() -> None:
 
     from incrowd.report._make import make
 
-    with tempfile.TemporaryDirectory() as folder:
-        release, original, record = _pairs(Path(folder))
+    with temporary_folder() as folder:
+        release, original, record = _pairs(folder)
         gaps = pl.DataFrame({"user": original.people, "k_gap": np.linspace(0, 1, len(original))})
         make(release, original=original, record=record, gaps=gaps, tz="UTC")
 

@@ -7,21 +7,22 @@
     alone ──> working_folder (.NAME.part) ──> give_name (NAME)
               what an interrupted run has finished is kept; what it has half done is not
 
-``run.json`` holds the SHA-256 of every file of the folder. Nothing but the files that a run makes
-ever gets a name.
+A run that is killed while the folder gets its name leaves the old or the new one under it, whole
+(`incrowd._renames`). ``run.json`` holds the SHA-256 of every file of the folder. Nothing but the
+files that a run makes ever gets a name.
 """
 
 import contextlib
 import json
 import os
-import secrets
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd._atomic import writing_error
+from incrowd._atomic import replacing, writing_error
+from incrowd._renames import give_names, tidy
 from incrowd.cli import noted
 from incrowd.cli._console import say
 from incrowd.cli._messages import messages
@@ -47,6 +48,7 @@ __all__ = [
     "check_name",
     "find_same",
     "give_name",
+    "leave_nothing",
     "make_folder",
     "period_of",
     "refuse",
@@ -297,9 +299,12 @@ def working_folder(final: Path, key: str) -> Iterator[Path]:
 
 
 def _begin(part: Path, key: str) -> None:
+    from incrowd.data._manifest import settle_release
+
     with contextlib.suppress(OSError, ValueError):
         if json.loads((part / STATE).read_text("utf-8")).get("key") == key:
             say(f"going on with what an interrupted run has finished ({part})")
+            settle_release(part / RELEASE)
             for path in _foreign(part):
                 say(f"{path} was left half done; it is removed")
                 _remove(path)
@@ -308,7 +313,8 @@ def _begin(part: Path, key: str) -> None:
         say(f"{part} was left by a run of other data or settings; it is removed")
         shutil.rmtree(part)
     part.mkdir(mode=OWNER_ONLY)
-    (part / STATE).write_text(json.dumps({"key": key}), "utf-8")
+    with replacing(part / STATE) as file:
+        file.write_text(json.dumps({"key": key}), "utf-8")
 
 
 def _foreign(part: Path) -> list[Path]:
@@ -342,21 +348,15 @@ def give_name(part: Path, final: Path) -> None:
             file=foreign[0],
         )
     part.chmod(0o777 & ~_umask())
-    old = None
-    if os.path.lexists(final):
-        old = final.with_name(f".{final.name}.old-{secrets.token_hex(4)}")
-        final.rename(old)
-    try:
-        part.rename(final)
-    except OSError:
-        if old is not None:
-            old.rename(final)
-        raise
+    give_names([(part, final)], overwrite=True)
     (final / STATE).unlink(missing_ok=True)
-    # Also what a run that was killed here had moved away.
-    for path in final.parent.iterdir():
-        if path.name.startswith(f".{final.name}.old-"):
-            shutil.rmtree(path, ignore_errors=True)
+
+
+def leave_nothing(final: Path) -> None:
+    """Remove what a run has left that was killed when all was done."""
+    with contextlib.suppress(OutputError), alone(final):
+        tidy(final)
+        (final / STATE).unlink(missing_ok=True)
 
 
 def _umask() -> int:

@@ -137,8 +137,10 @@ def anonymize(
     mechanism = mechanism_of(method, settings)
     if checkpoint is not None and not mechanism.long_running:
         raise ArgumentError(f"--checkpoint is for long runs; --method {method} keeps none")
+    from incrowd._renames import tidy
     from incrowd.evaluate._publish import publish, refuse_places
 
+    tidy(output, record)
     refuse_places(output, record=record, overwrite=overwrite)
     mechanism, ledger = with_ledger(mechanism, output, *([output] if overwrite else []))
     journal = None
@@ -148,7 +150,6 @@ def anonymize(
     written = {"release": output, "private record": record, "checkpoint": journal, "ledger": kept}
     refuse_same(context.params["data"], written)
     _refuse_journal(journal, output)
-    _tell_left_behind(output, record)
     if record is None:
         say(
             "note: without --record nobody can ever check again that the release is true to the "
@@ -278,17 +279,6 @@ def refuse_same(data: str, written: Mapping[str, Path | None]) -> None:
             raise ArgumentError(
                 f"{path} lies in {data}, all of which is the input; put the {what} elsewhere"
             )
-
-
-def _tell_left_behind(output: Path, record: Path | None) -> None:
-    """Say what runs that were killed have left, for nobody else will remove it."""
-    from incrowd.evaluate._publish import left_behind
-
-    for path in left_behind(output, record):
-        say(
-            f"note: {path} was left by a run that was killed; it is no release, and nothing to "
-            "share. Unless that run is still going on, delete it"
-        )
 
 
 def _refuse_journal(journal: Path | None, output: Path) -> None:

@@ -28,6 +28,7 @@ import typer
 
 from incrowd._atomic import replacing
 from incrowd._format import several
+from incrowd._renames import settle_all, tidy
 from incrowd._visible import visible
 from incrowd.cli import _methods, anonymize, describe
 from incrowd.cli._console import on_first_progress, progress, say
@@ -51,6 +52,7 @@ from incrowd.cli._run_folder import (
     check_name,
     find_same,
     give_name,
+    leave_nothing,
     make_folder,
     period_of,
     refuse,
@@ -191,8 +193,10 @@ def run(
     say("Hashing the input ...")
     key = wanted.key()
     final = None
+    settle_all(folder)
     if (found := find_same(folder, name, key)) is not None:
         if not found.damage:
+            leave_nothing(found.folder)
             _finish(found.folder, as_json=as_json, again=True)
         refuse_damaged(found, overwrite=overwrite)
         final = found.folder
@@ -200,6 +204,7 @@ def run(
     final = final or folder / (name or period_of(data, tz or "UTC"))
     make_folder(folder)
     with alone(final):
+        tidy(final)
         refuse(final, source.path, overwrite=overwrite)
         # What a run that was interrupted, or is to be replaced, has entered does not count.
         before = [working_name(final), final] if overwrite else [working_name(final)]

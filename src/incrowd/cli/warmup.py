@@ -43,6 +43,7 @@ def warmup(
             start = time.monotonic()
             step()
             took[name] = time.monotonic() - start
+    _refuse_not_kept(folder)
     seconds = time.monotonic() - begun
     kept = sum(1 for _ in folder.rglob("*.nbc"))
     if as_json:
@@ -54,6 +55,21 @@ def warmup(
     print(f"\n{kept:,} compiled kernels are in {folder}, after {seconds:.0f} s.")
     if cache is not None:
         print(f"Where they are used, set:  NUMBA_CACHE_DIR={cache}")
+
+
+def _refuse_not_kept(folder: Path) -> None:
+    """Refuse to call it done if the disk was too small for what was compiled."""
+    from incrowd._atomic import reason_of
+    from incrowd._kernel_cache import not_kept
+
+    for place, error in not_kept:
+        if place == folder:
+            hint = "make room there, or give another --cache DIR"
+            raise OutputError(
+                f"cannot keep all that was compiled in {folder}: {reason_of(error)}; {hint}",
+                hint=hint,
+                file=folder,
+            )
 
 
 def _folder(cache: Path | None) -> Path:

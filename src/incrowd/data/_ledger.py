@@ -16,6 +16,7 @@ It is one Parquet file: a row for each person who was ever published (``user``, 
 it is as private as the private record, and stays outside of releases.
 """
 
+import contextlib
 import datetime as dt
 import hashlib
 import io
@@ -35,6 +36,7 @@ import incrowd
 from incrowd._arguments import whole
 from incrowd._atomic import replacing
 from incrowd._format import several
+from incrowd._renames import settle
 from incrowd._summary import Summarised, Summary
 from incrowd.data._manifest import MANIFEST, TABLES, read_manifest
 from incrowd.errors import ArgumentError, OutputError, UnreadableError
@@ -186,6 +188,7 @@ class Ledger(Summarised):
             If there is none, or the file is no ledger, is damaged, or of a later version.
         """
         file = Path(path)
+        settle(file)  # a run that was killed may have had it half way
         if not file.is_file():
             why = "it is no file" if file.exists() else "there is no such file"
             raise UnreadableError(f"cannot read the ledger {file}: {why}", file=file)
@@ -365,8 +368,12 @@ class Ledger(Summarised):
             )
         return replace(self.without(entry.sequence), replaced=entry.sequence)
 
-    def write(self, path: str | os.PathLike[str] | None = None) -> None:
-        """Write the file, whole or not at all; nobody but its owner may read it."""
+    def write(self, path: str | os.PathLike[str] | None = None, *, into: bool = False) -> None:
+        """Write the file, whole or not at all; nobody but its owner may read it.
+
+        `into` tells that the file is there already, empty and hidden, and that its maker cares for
+        the rest.
+        """
         header = {
             "version": VERSION,
             "incrowd": incrowd.__version__,
@@ -384,7 +391,8 @@ class Ledger(Summarised):
         )
         about = {HEADER: json.dumps(header, default=str)}
         final = self.path if path is None else Path(path)
-        with replacing(final, overwrite=True, private=True) as part:
+        whole_file = replacing(final, overwrite=True, private=True)
+        with contextlib.nullcontext(final) if into else whole_file as part:
             try:
                 table.write_parquet(part, metadata=about)
             except pl.exceptions.PolarsError as error:  # its own error for a full disk

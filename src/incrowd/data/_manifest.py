@@ -16,7 +16,8 @@ import numpy as np
 import polars as pl
 
 import incrowd
-from incrowd._atomic import replacing
+from incrowd._atomic import replacing_all
+from incrowd._renames import settle, tidy
 from incrowd.errors import ArgumentError, UnreadableError
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "read_manifest",
     "read_release",
     "seal",
+    "settle_release",
 ]
 
 
@@ -173,7 +175,7 @@ def amend_release(
 ) -> Manifest:
     """Add to a release what a verifier found, or files such as a report, and note it.
 
-    The rows stay as they are. The manifest is replaced last; after an interruption, do it again.
+    The rows stay as they are. All files are replaced, or none is.
     """
     folder, added = Path(path), dict(files or {})
     for name in added:
@@ -187,8 +189,9 @@ def amend_release(
         for name, content in added.items()
     }
     manifest = replace(manifest, files=kept | fresh, verified=verified or manifest.verified)
-    for name, content in [*added.items(), (MANIFEST, manifest.to_json().encode())]:
-        with replacing(folder / name, overwrite=True) as part:
+    new = {**added, MANIFEST: manifest.to_json().encode()}
+    with replacing_all([folder / name for name in new], at=folder, overwrite=True) as parts:
+        for part, content in zip(parts, new.values(), strict=True):
             part.write_bytes(content)
     return manifest
 
@@ -216,6 +219,7 @@ def _check_seals(folder: Path, seals: Mapping[str, Any]) -> None:
 def read_manifest(path: str | os.PathLike[str]) -> Manifest:
     """Read the manifest of a release and nothing else; no file is checked against it."""
     folder = Path(path)
+    settle_release(folder)
     file = folder / MANIFEST
     if file.exists() and not file.is_file():
         raise UnreadableError(f"cannot read {file}: it is no file")
@@ -239,6 +243,13 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
     if not isinstance(manifest.files, dict):
         raise UnreadableError(f"{file} is damaged: its files have no names")
     return manifest
+
+
+def settle_release(folder: Path) -> None:
+    """Finish, or undo, what a killed process had begun to do to a release or in it."""
+    settle(folder)
+    if folder.is_dir():
+        tidy(folder / MANIFEST, folder / PAGE)
 
 
 def _text(fields: Mapping[str, Any]) -> str:

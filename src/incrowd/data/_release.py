@@ -17,6 +17,7 @@ when it was made, which is no secret.
 private record of who became whom (`write_record`), outside the release.
 """
 
+import contextlib
 import json
 import os
 import secrets
@@ -75,6 +76,7 @@ def write_release(
     explanation: Sequence[str] = (),
     format: str = "parquet",  # noqa: A002  the word that users know
     seed: int | None = None,
+    into: bool = False,
 ) -> tuple[Manifest, pl.DataFrame]:
     """Write a release, whole or not at all; a directory that is there already is never replaced.
 
@@ -101,6 +103,8 @@ def write_release(
         ``"parquet"`` or ``"csv"``.
     seed
         For tests only: names that can be guessed. The manifest says so.
+    into
+        Whether the directory is there already, empty and hidden, and its maker cares for the rest.
 
     Returns
     -------
@@ -161,7 +165,7 @@ def write_release(
         explanation=list(explanation),
     )
     manifest.to_json()  # what cannot be written must fail before the work is done
-    with replacing(path, directory=True) as part:
+    with contextlib.nullcontext(Path(path)) if into else replacing(path, directory=True) as part:
         rows = part / f"trajectories.{format}"
         order = np.argsort(names)
         write = _write_parquet if format == "parquet" else _write_csv
@@ -182,6 +186,8 @@ def write_record(
     reading: "OriginalReading | None" = None,
     persons: "Persons | None" = None,
     losses: Mapping[str, Any] | None = None,
+    *,
+    into: bool = False,
 ) -> None:
     """Write the private record of who became whom: user, trajectory, person (null: dropped).
 
@@ -205,6 +211,8 @@ def write_record(
         Who is behind the identifiers, where a table or a column said it.
     losses
         What was lost, exactly, to be kept there as well: the manifest does not tell small counts.
+    into
+        Whether the file is there already, empty and hidden, and its maker cares for the rest.
     """
     final = Path(path)
     if (final.absolute().parent / MANIFEST).exists():
@@ -216,8 +224,7 @@ def write_record(
     lost = record.filter(pl.col("trajectory").is_not_null() & pl.col("person").is_null())
     if len(lost):
         raise ArgumentError(f"{_people(len(lost))} of the assignment without a name in the release")
-    with replacing(final) as part:
-        part.touch(mode=0o600)
+    with contextlib.nullcontext(final) if into else replacing(final, private=True) as part:
         kept = {} if reading is None else {ORIGINAL: reading.to_json()}
         kept |= {} if losses is None else {LOSSES: json.dumps(dict(losses), default=int)}
         record = record.select("user", "trajectory", "person")

@@ -42,6 +42,7 @@ from incrowd._format import several
 from incrowd._lock import locked
 from incrowd._numba import Ints
 from incrowd._outside import outside
+from incrowd._renames import sync
 from incrowd._summary import Summarised, Summary
 from incrowd.data._ledger import ABSENT, Ledger, LedgerEntry, hashes_of
 from incrowd.data._manifest import MANIFEST, read_release
@@ -372,7 +373,8 @@ def _enter(
         rows_sha256=rows,
         place=str(final.absolute()),
     )
-    entered.write(part)
+    entered.write(part, into=True)
+    sync(part)
     check = check_guarantee(Ledger.read(part))
     if not check.ok:
         raise VerificationError(f"nothing was published: {check.says}", check)

@@ -2,39 +2,39 @@
 
 ::
 
-    ProtectionResult ──> .NAME.unverified-XXXX ──> verify, with the original ──> NAME
-                          (hidden, same folder)     │
-                                                    └──> removed, VerificationError
+    ProtectionResult ──> .NAME.incrowd-unverified-XXXX ──> verify, with the original ──> NAME
+                          (hidden, same folder)             │
+                                                            └──> removed, VerificationError
 
 What was verified are the bytes that are published: the directory is written, verified where it
 lies, told what was found, and then renamed. The private record, where one is asked for, is written
-beside its own name before, and gets it with the release: both are there, or neither. So is the
-ledger, where one is given, with this release entered: before that, its guarantee over all of its
-releases is checked, as it is written (`_ledger`).
+beside its own name before, and gets it with the release: both are there, or neither
+(`incrowd._renames` says how, and in which states a crash can leave the disk). So is the ledger,
+where one is given, with this release entered: before that, its guarantee over all of its releases
+is checked, as it is written (`_ledger`).
 
 Whatever mechanism made it, the result brings its own words and names what it guarantees; nothing
 here knows a mechanism by its name.
 """
 
 import contextlib
-import glob
 import hashlib
 import os
-import secrets
-import shutil
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
 
 import incrowd
-from incrowd._atomic import OVERWRITE, refuse_taken, writing_error
+from incrowd._atomic import OVERWRITE, disk_error, refuse_taken, writing_error
 from incrowd._disclosure import least_for, losses_to_tell
+from incrowd._hidden import Lock, claim, remove
 from incrowd._outside import outside
+from incrowd._renames import give_names, journal_of, sync, tidy
 from incrowd._summary import Summarised, Summary
 from incrowd.data._manifest import MANIFEST, Manifest, amend_release, read_manifest
 from incrowd.data._original import reading_as_given
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Publication",
-    "left_behind",
     "publish",
     "refuse_places",
 ]
@@ -174,7 +173,8 @@ def publish(
         If somebody has a record of her own, or no k is promised: once. If a release is replaced in
         the ledger.
 
-    Whatever is raised, nothing new is left under any name.
+    Whatever is raised, nothing new is left under any name. If the process is killed, the next call
+    for the same names finishes what was verified, and removes the rest.
 
     Examples
     --------
@@ -190,6 +190,7 @@ def publish(
     (True, 40)
     """
     final, private = Path(path), None if record is None else Path(record)
+    tidy(final, private)
     refuse_places(final, record=private, overwrite=overwrite)
     refuse_no_result(release)
     known = ledger_for(release, ledger, final, overwrite=overwrite)
@@ -203,10 +204,8 @@ def publish(
     trajectories, assignment = release.trajectories, release.assignment
     if int(trajectories.crowd.min()) == 1:
         trajectories, assignment = _merge_identical(trajectories, assignment)
-    hidden = _beside(final, "unverified")
-    kept = None if private is None else _beside(private, "part")
-    entered = None if known is None else _beside(known.path, "part")
-    try:
+    with _hidden(final, private, None if known is None else known.path) as places:
+        hidden = places.release
         _, names = write_release(
             hidden,
             trajectories,
@@ -218,6 +217,7 @@ def publish(
             guarantee=release.guarantee,
             explanation=release.explanation,
             format=format,
+            into=True,
         )
         who = _who(assignment, names)
         found = verify(
@@ -233,22 +233,20 @@ def publish(
                 replace(found, path=final),
             )
         manifest = amend_release(hidden, verified=found.for_recipients().to_dict())
-        if kept is not None:
+        pairs = [(hidden, final)]
+        if places.record is not None and private is not None:
             reading = reading_as_given(original) if reading is None else reading
             persons = None if original.reading is None else original.reading.persons
-            _keep(kept, assignment, names, reading, persons, release.losses)
-        with entering(known, entered, release, assignment, hidden, final) as more:
+            _keep(places.record, private, assignment, names, reading, persons, release.losses)
+            # First: where names cannot be exchanged, no release is there without its record, and
+            # none that its ledger does not know.
+            pairs.insert(0, (places.record, private))
+        with entering(known, places.ledger, release, assignment, hidden, final) as more:
             # Looked at again: something may have taken a name during a long run.
             refuse_places(final, record=private, overwrite=overwrite)
-            _name(hidden, final, kept, private, more)
-    except OSError as error:
-        if isinstance(error, OutputError) and error.__cause__ is None:
-            raise  # a name that is taken
-        cause = error.__cause__ if isinstance(error.__cause__, OSError) else error
-        raise writing_error(final, cause) from error
-    finally:
-        shutil.rmtree(hidden, ignore_errors=True)
-        _remove(kept, entered)
+            _sync(hidden, places.usual)
+            amended = [name for _, name in more]
+            give_names([*more, *pairs], at=final, overwrite=overwrite, amended=amended)
     least = int(trajectories.crowd.min())
     if found.k is None and least > 1:
         # Where somebody is alone, write_release has warned already.
@@ -259,14 +257,6 @@ def publish(
             stacklevel=outside(),
         )
     return Publication(final, manifest, replace(found, path=final))
-
-
-def _remove(*parts: Path | None) -> None:
-    """Remove what did not get its name."""
-    for part in parts:
-        if part is not None:
-            with contextlib.suppress(OSError):
-                part.unlink(missing_ok=True)
 
 
 def refuse_places(final: Path, *, record: Path | None = None, overwrite: bool = False) -> None:
@@ -298,19 +288,6 @@ def refuse_places(final: Path, *, record: Path | None = None, overwrite: bool = 
             f"the private record is a Parquet file; name it like who.parquet, not {record.name!r}"
         )
     refuse_taken(record, overwrite=overwrite)
-
-
-def left_behind(final: Path, record: Path | None = None) -> list[Path]:
-    """Give what runs that were killed have left beside a release, and a record, of this name."""
-    return sorted(
-        path
-        for name in (final, record)
-        if name is not None
-        # Two dots begin the name of what was still being written.
-        for begins in (".", "..")
-        for why in ("unverified", "old", "part")
-        for path in name.absolute().parent.glob(f"{begins}{glob.escape(name.name)}.{why}-*")
-    )
 
 
 def _refuse_foreign(final: Path) -> None:
@@ -363,9 +340,53 @@ def _merge_identical(
     )
 
 
-def _beside(path: Path, why: str) -> Path:
-    """Give a hidden name in the same folder that nobody mistakes for a result."""
-    return path.with_name(f".{path.name}.{why}-{secrets.token_hex(4)}")
+class _Places(NamedTuple):
+    """Where a release, its record and its ledger lie while they have no names.
+
+    `usual` are the permissions of the release.
+    """
+
+    release: Path
+    record: Path | None
+    ledger: Path | None
+    usual: int
+
+
+@contextlib.contextmanager
+def _hidden(final: Path, record: Path | None, ledger: Path | None) -> Iterator[_Places]:
+    """Give hidden places for a release and what goes with it; removed unless they get names."""
+    claimed: list[tuple[Path, Lock, int]] = []
+    try:
+        claimed.append(claim(final, "unverified", directory=True))
+        beside: dict[Path, Path] = {}
+        for name in (record, ledger):
+            if name is not None:
+                claimed.append(claim(name, "part"))
+                beside[name] = claimed[-1][0]
+        hidden, _, usual = claimed[0]
+        yield _Places(
+            hidden,
+            None if record is None else beside[record],
+            None if ledger is None else beside[ledger],
+            usual,
+        )
+    except Exception as error:
+        cause = disk_error(error)
+        if isinstance(error, OutputError):
+            # One about a file of the hidden release is said of the release.
+            if not claimed or error.file is None or Path(error.file).parent != claimed[0][0]:
+                raise
+            cause = error.__cause__ if isinstance(error.__cause__, OSError) else None
+        if cause is None:
+            raise
+        raise writing_error(final, cause) from error
+    finally:
+        # What a journal speaks of was verified; the next run finishes it.
+        if not os.path.lexists(journal_of(final)):
+            for path, _, _ in claimed:
+                remove(path)
+        for _, lock, _ in claimed:
+            lock.release()
 
 
 def _check_losses(
@@ -408,59 +429,25 @@ def _who(assignment: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
 
 
 def _keep(
-    path: Path,
+    hidden: Path,
+    record: Path,
     assignment: pl.DataFrame,
     names: pl.DataFrame,
     reading: "OriginalReading | None",
     persons: "Persons | None",
     losses: Mapping[str, int],
 ) -> None:
-    """Write the private record; say a full disk, which Polars has its own error for, as one."""
+    """Write the private record; say of it, and not of the release, that the disk is full."""
     try:
-        write_record(path, assignment, names, reading, persons, dict(losses))
-    except pl.exceptions.PolarsError as error:
-        raise OSError(str(error)) from error
+        write_record(hidden, assignment, names, reading, persons, dict(losses), into=True)
+        sync(hidden)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise writing_error(record, disk_error(error) or OSError(str(error))) from error
 
 
-def _name(
-    hidden: Path,
-    final: Path,
-    kept: Path | None,
-    record: Path | None,
-    more: Sequence[tuple[Path, Path]] = (),
-) -> None:
-    """Give the record and the release their names, and what else comes with them: all, or none.
-
-    The release last: if the machine stops in between, none is there without its record, and none
-    that its ledger does not know.
-    """
-    pairs = [(hidden, final)]
-    if kept is not None and record is not None:
-        pairs.insert(0, (kept, record))
-    pairs = [*more, *pairs]
-    aside: list[Path] = []
-    with contextlib.ExitStack() as back:
-        for new, name in pairs:
-            if os.path.lexists(name):
-                old = _beside(name, "old")
-                name.rename(old)
-                back.callback(old.rename, name)
-                aside.append(old)
-            new.rename(name)
-            back.callback(name.rename, new)
-            _sync(name.absolute().parent)
-        back.pop_all()
-    for old in aside:
-        if old.is_dir() and not old.is_symlink():
-            shutil.rmtree(old, ignore_errors=True)
-        else:
-            old.unlink(missing_ok=True)
-
-
-def _sync(folder: Path) -> None:
-    """Bring the names in a folder to the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _sync(hidden: Path, permissions: int) -> None:
+    """Bring a release to the disk, and give it the permissions that it is to have."""
+    for path in hidden.iterdir():
+        sync(path)
+    sync(hidden)
+    hidden.chmod(permissions)

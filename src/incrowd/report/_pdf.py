@@ -8,10 +8,10 @@ draws the very page that was read; no library that makes PDFs does.
 import os
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 from incrowd._atomic import replacing
+from incrowd._hidden import temporary_folder
 from incrowd.errors import OutputError
 
 __all__ = [
@@ -60,8 +60,8 @@ def print_pdf(html: str, path: str | os.PathLike[str], *, overwrite: bool = Fals
         If there is no browser, it fails, or the file is there already.
     """
     browser = find_browser()
-    with replacing(path, overwrite=overwrite) as part, tempfile.TemporaryDirectory() as folder:
-        page, made = Path(folder) / "report.html", Path(folder) / "report.pdf"
+    with replacing(path, overwrite=overwrite) as part, temporary_folder() as folder:
+        page, made = folder / "report.html", folder / "report.pdf"
         page.write_text(html, encoding="utf-8")
         words = [
             browser, "--headless", "--disable-gpu", "--no-first-run", "--disable-extensions",

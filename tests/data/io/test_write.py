@@ -13,11 +13,11 @@ from hypothesis import given
 
 import incrowd
 import strategies
-from incrowd import Frame, Trajectories
+from incrowd import Frame, Trajectories, _renames
 from incrowd.data._frame import laea
 from incrowd.data._io import write
 from incrowd.data._io.write import SUFFIXES, frame_of, kind_of, sidecar, table_file
-from incrowd.errors import ArgumentError, InputError, OutputError, PlaceError
+from incrowd.errors import ArgumentError, IncrowdWarning, InputError, OutputError, PlaceError
 from strategies import random_cases
 
 COLUMNS = pa.schema([("user", pa.string()), ("lat", pa.float64())])
@@ -124,6 +124,28 @@ class TestWrite:
         assert [path.name for path in tmp_path.iterdir()] == [taken]
         incrowd.write(sample(), tmp_path / "x.csv", overwrite=True)
         assert incrowd.read(tmp_path / "x.csv") == sample()
+
+    def test_killed_between_table_and_grid_it_is_finished_by_who_reads(self, tmp_path, monkeypatch):
+        """Nothing could be cleaned up, and without its grid the table would be read otherwise."""
+        incrowd.write(incrowd.synthesize("city", users=3, seed=1), tmp_path / "x.csv")
+        real = _renames._Step.do
+
+        def stop(self, **how):
+            if self.name.name == "x.csv.frame.json":
+                raise KeyboardInterrupt
+            real(self, **how)
+
+        def killed(*_):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(_renames._Step, "do", stop)
+            patch.setattr(_renames._Step, "undo", killed)
+            with pytest.raises(KeyboardInterrupt):
+                incrowd.write(sample(), tmp_path / "x.csv", overwrite=True)
+        with pytest.warns(IncrowdWarning, match="what it had made was complete"):
+            assert incrowd.read(tmp_path / "x.csv") == sample()
+        assert {path.name for path in tmp_path.iterdir()} == {"x.csv", "x.csv.frame.json"}
 
     @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".csv.zst"])
     def test_leaves_neither_table_nor_grid_when_it_fails(self, tmp_path, monkeypatch, suffix):

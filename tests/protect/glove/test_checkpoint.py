@@ -119,6 +119,24 @@ class TestJournal:
             incrowd.glove(city, checkpoint=tmp_path / "c")
         assert (tmp_path / "c").read_text() == "my thesis"
 
+    @pytest.mark.parametrize("length", [0, 1, 60, -1])
+    def test_a_head_that_was_cut_short_is_written_anew(self, city, tmp_path, length):
+        whole = incrowd.glove(city, checkpoint=tmp_path / "c")
+        content = (tmp_path / "c").read_bytes()
+        head = content[: content.index(b"\n") + 1]
+        (tmp_path / "c").write_bytes(head[:length])
+        same(whole, incrowd.glove(city, checkpoint=tmp_path / "c"))
+        assert (tmp_path / "c").read_bytes() == content
+
+    def test_a_full_disk_at_its_head_leaves_nothing(self, city, tmp_path, monkeypatch):
+        def full(_):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(Journal, "_sync", full)
+        with pytest.raises(OutputError, match=r"cannot write the checkpoint .*: the disk is full"):
+            incrowd.glove(city, checkpoint=tmp_path / "c")
+        assert list(tmp_path.iterdir()) == []
+
     def test_a_full_disk_keeps_what_is_there(self, city, tmp_path, monkeypatch):
         monkeypatch.setattr(module, "STEP", 10)
         monkeypatch.setattr(module, "PATIENCE", 0.0)
@@ -145,7 +163,7 @@ class TestJournal:
             append(self, *records)
 
         monkeypatch.setattr(Journal, "append", fill)
-        with pytest.raises(OutputError, match=r"cannot go on writing .* No space left"):
+        with pytest.raises(OutputError, match=r"cannot go on writing .*: the disk is full;"):
             incrowd.glove(city, checkpoint=tmp_path / "c")
         monkeypatch.setattr(Journal, "append", append)
         assert (

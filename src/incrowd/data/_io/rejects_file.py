@@ -27,7 +27,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from incrowd._atomic import refuse_taken, replacing, writing_error
+from incrowd._atomic import refuse_taken, replacing
+from incrowd._hidden import temporary_place
+from incrowd._memory import temporary_full
 from incrowd.data._io.lines import is_record_a_line, line_after, records_of
 from incrowd.data._io.reading_report import EXAMPLES
 from incrowd.data._io.sources import Source, TextTable, files_of, is_table
@@ -209,6 +211,7 @@ class RejectedRows:
         self, file: RejectsFile, temp_dir: str | os.PathLike[str] | None, *, only_first: bool
     ) -> None:
         self._file, self._only_first = file, only_first
+        self._folder = temporary_place() if temp_dir is None else temp_dir
         self._rows, self._malformed = _Spool(temp_dir), _Spool(temp_dir)
         self._batch: list[pa.RecordBatch] = []
         self._records: list[Rejected] = []
@@ -308,7 +311,8 @@ class RejectedRows:
         try:
             yield
         except OSError as error:
-            raise writing_error(self._file.path, error) from error
+            # The rows wait in temporary files; `save` writes the file itself.
+            raise temporary_full(self._folder, error) from error
 
 
 class _Spool:

@@ -18,7 +18,7 @@ import gzip
 import io
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from incrowd._atomic import refuse_taken, replacing
+from incrowd._atomic import refuse_taken, replacing_all
+from incrowd._renames import settle
 from incrowd.data._frame import Frame
 from incrowd.data._parquet import FRAME, KIND, metadata_of
 from incrowd.data._trajectories import Trajectories
@@ -113,16 +114,13 @@ def write(
     beside = None if kind == ".parquet" else sidecar(final)
     if beside is not None:
         refuse_taken(beside, overwrite=overwrite)
-    with contextlib.ExitStack() as both:
-        if beside is not None:
-            # Written first and renamed last, so that a full disk leaves neither.
-            part = both.enter_context(replacing(beside, overwrite=overwrite))
+    finals = [final] if beside is None else [final, beside]
+    with replacing_all(finals, overwrite=overwrite, private=private) as parts:
+        for part in parts[1:]:
             part.write_text(data.frame.to_json() + "\n", "utf-8")
-        put = both.enter_context(
-            table_file(final, columns, decimals=decimals, overwrite=overwrite, private=private)
-        )
-        for batch in _batches(data, columns, decimals):
-            put(batch)
+        with _table(parts[0], kind, columns, decimals) as put:
+            for batch in _batches(data, columns, decimals):
+                put(batch)
 
 
 def _decimals(frame: Frame) -> int:
@@ -184,6 +182,7 @@ def table_file(
     decimals: int = 6,
     overwrite: bool = False,
     private: bool = False,
+    gone: Sequence[Path] = (),
 ) -> Iterator[Put]:
     """Open a file for batches of rows.
 
@@ -199,6 +198,8 @@ def table_file(
         Whether a file of that name may be replaced.
     private
         Whether nobody but its owner may read it.
+    gone
+        Files that would not belong to the new one, and go with the old one.
 
     Yields
     ------
@@ -206,14 +207,22 @@ def table_file(
         Writes a batch; each becomes a row group of a Parquet file.
     """
     kind = kind_of(path)
-    with replacing(path, overwrite=overwrite, private=private) as part:
-        if kind == ".parquet":
-            with pq.ParquetWriter(part, columns, compression="zstd", version="2.6") as writer:
-                yield lambda batch: writer.write_batch(batch, max(batch.num_rows, 1))
-        else:
-            with _opened(part, kind) as file:
-                file.write((",".join(columns.names) + "\n").encode())
-                yield lambda batch: file.write(_lines(batch, decimals))
+    with (
+        replacing_all([path], gone=gone, overwrite=overwrite, private=private) as parts,
+        _table(parts[0], kind, columns, decimals) as put,
+    ):
+        yield put
+
+
+@contextlib.contextmanager
+def _table(part: Path, kind: str, columns: pa.Schema, decimals: int) -> Iterator[Put]:
+    if kind == ".parquet":
+        with pq.ParquetWriter(part, columns, compression="zstd", version="2.6") as writer:
+            yield lambda batch: writer.write_batch(batch, max(batch.num_rows, 1))
+    else:
+        with _opened(part, kind) as file:
+            file.write((",".join(columns.names) + "\n").encode())
+            yield lambda batch: file.write(_lines(batch, decimals))
 
 
 def _lines(batch: pa.RecordBatch, decimals: int) -> memoryview:
@@ -247,6 +256,7 @@ def sidecar(path: Path) -> Path:
 
 def frame_of(path: Path) -> Frame | None:
     """Return the grid that travels with a file, or None."""
+    settle(path)
     if path.suffix.lower() in (".parquet", ".pq"):
         text = metadata_of(path).get(FRAME)
         return None if text is None else Frame.from_json(text)

@@ -146,14 +146,14 @@ def write(
     """
     rows = 0
     columns = schema(preset)
-    with table_file(path, columns, overwrite=overwrite) as put:
+    # The grid of a table that is replaced is not the new one's.
+    gone = [sidecar(Path(path))]
+    with table_file(path, columns, overwrite=overwrite, gone=gone) as put:
         batches = stream(preset, users=users, seed=seed, progress=progress)
         with contextlib.closing(batches):
             for batch in batches:
                 put(batch)
                 rows += batch.num_rows
-    # The grid of a table that was replaced is not the new one's.
-    sidecar(Path(path)).unlink(missing_ok=True)
     return rows
 
 

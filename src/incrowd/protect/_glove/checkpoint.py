@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import incrowd
+from incrowd._atomic import reason_of
 from incrowd.errors import ArgumentError, OutputError
 
 if TYPE_CHECKING:
@@ -67,14 +68,15 @@ class Journal:
         self._check = zlib.crc32(line)
         self.found = self.rounds = np.empty(0, RECORD)
         try:
-            if self.path.exists() and self.path.stat().st_size:
+            # Not even its head is whole, if a crash or a full disk cut it short.
+            if self.path.exists() and not line.startswith(self.path.read_bytes()):
                 self._resume(line, len(data))
             else:
-                self._file = open(self.path, "wb", opener=_for_its_owner)  # noqa: SIM115
-                self._file.write(line)
-                self._sync()
+                self._begin(line)
         except OSError as error:
-            raise OutputError(f"cannot write the checkpoint {self.path}: {error}") from error
+            raise OutputError(
+                f"cannot write the checkpoint {self.path}: {reason_of(error)}", file=self.path
+            ) from error
 
     def append(
         self,
@@ -96,8 +98,9 @@ class Journal:
             self._sync()
         except OSError as error:
             raise OutputError(
-                f"cannot go on writing the checkpoint {self.path}: {error}; what it holds so far "
-                "is kept, and the same call goes on from there"
+                f"cannot go on writing the checkpoint {self.path}: {reason_of(error)}; what it "
+                "holds so far is kept, and the same call goes on from there",
+                file=self.path,
             ) from error
 
     def append_round(self, who: NDArray[np.int64], place: NDArray[np.int64]) -> None:
@@ -132,6 +135,17 @@ class Journal:
     def _sync(self) -> None:
         self._file.flush()
         os.fsync(self._file.fileno())
+
+    def _begin(self, line: bytes) -> None:
+        """Write the head; leave nothing if that fails."""
+        self._file = open(self.path, "wb", opener=_for_its_owner)  # noqa: SIM115
+        try:
+            self._file.write(line)
+            self._sync()
+        except OSError:
+            self.close()
+            self.path.unlink(missing_ok=True)
+            raise
 
     def _resume(self, line: bytes, people: int) -> None:
         """Read the records that are whole, and cut off the rest."""
