@@ -2,7 +2,7 @@
 
 ::
 
-    reading_file(path)        around whatever reads a file: OSError, Arrow, Polars, DuckDB, zlib, ...
+    reading_file(path)        around whatever reads a file: OSError, Arrow, Polars, DuckDB, ...
     read_text, read_json      small documents: of a size that they can have, and of text that can be
                               written again
 
@@ -26,6 +26,7 @@ from incrowd.errors import IncrowdError, InputError, OutputError, UnreadableErro
 
 __all__ = [
     "MOST_TEXT",
+    "foreign_error",
     "is_foreign",
     "read_json",
     "read_text",
@@ -94,7 +95,7 @@ def reading_file(
         raise
     except BaseException as error:
         if is_foreign(error) or (document and isinstance(error, _DOCUMENT)):
-            raise _ours(error, path, what) from error
+            raise foreign_error(error, path, what) from error
         raise
 
 
@@ -106,34 +107,44 @@ def is_foreign(error: BaseException) -> bool:
     return libraries or isinstance(error, (*_DAMAGE, MemoryError))
 
 
-def _ours(
-    error: BaseException, path: str | os.PathLike[str] | None, what: str
-) -> UnreadableError | OutputError:
-    name = f"{what} {path or ''}".strip() or "the data"
-    if getattr(error, "errno", None) == errno.ENOSPC or "No space left" in str(error):
-        return OutputError("the disk is full, and temporary files need space on it", file=path)
-    if isinstance(error, FileNotFoundError):
-        text = f"cannot read {name}: there is no such file"
-    elif isinstance(error, PermissionError):
-        text = f"cannot read {name}: permission denied"
-    elif isinstance(error, RecursionError):
-        text = f"cannot read {name}: its values are nested too deeply"
-    elif isinstance(error, MemoryError):
-        text = (
-            f"cannot read {name}: it asks for more memory than there is; it is damaged, or too "
-            "large for this machine"
+def foreign_error(
+    error: BaseException, path: str | os.PathLike[str] | None, what: str = ""
+) -> InputError | OutputError:
+    """Return the error of incrowd that says what a library has raised of a file."""
+    name, text = f"{what} {path or ''}".strip() or "the data", str(error)
+    if getattr(error, "errno", None) == errno.ENOSPC or "No space left" in text:
+        first = " ".join(text.split())[:_LONGEST]
+        return OutputError(f"the disk is full, and temporary files need space on it ({first})")
+    if type(error).__name__ == "OutOfMemoryException":
+        first = text.partition("\n")[0]
+        return InputError(
+            f"the memory limit is too low for this data; raise it ({first})", file=path
         )
-    else:
-        text = f"cannot read {name}: {_in_words(error)}"
-    return UnreadableError(text, file=path)
+    return UnreadableError(f"cannot read {name}: {_in_words(error)}", file=path)
 
 
 def _in_words(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.strerror and not error.strerror.isspace():
-        return error.strerror
+    """Return what a library says, as one line that can be printed."""
+    for kind, said in (
+        (FileNotFoundError, "there is no such file"),
+        (PermissionError, "permission denied"),
+        (RecursionError, "its values are nested too deeply"),
+        (
+            MemoryError,
+            "it asks for more memory than there is; it is damaged, or too large for this machine",
+        ),
+    ):
+        if isinstance(error, kind):
+            return said
     words = " ".join(str(error).split())
-    if isinstance(error, KeyError):
+    if isinstance(error, OSError) and error.strerror and not error.strerror.isspace():
+        words = error.strerror
+    elif isinstance(error, KeyError):
         words = f"it has no {words}"
+    elif "invalid state" in words:  # as DuckDB says it
+        words = "lines differ in their CSV format (mixed line endings, or unbalanced quotes)"
+    for start in ("Invalid Input Error: ", "IO Error: "):
+        words = words.removeprefix(start)
     words = "".join(letter if letter.isprintable() else "\ufffd" for letter in words)
     shown = words if len(words) <= _LONGEST else f"{words[:_LONGEST]} ..."
     return shown or f"it is damaged ({type(error).__name__})"
@@ -158,7 +169,7 @@ def read_text(path: str | os.PathLike[str], what: str, *, most: int = MOST_TEXT)
 
 
 def read_json(path: str | os.PathLike[str], what: str, *, text: str | bytes | None = None) -> Any:
-    """Return what a document of JSON says; its texts can be written and printed again.
+    r"""Return what a document of JSON says; its texts can be written and printed again.
 
     Parameters
     ----------
@@ -172,7 +183,7 @@ def read_json(path: str | os.PathLike[str], what: str, *, text: str | bytes | No
     Raises
     ------
     UnreadableError
-        If it is missing, too large or damaged; or holds half a character, as ``"\\ud800"`` is.
+        If it is missing, too large or damaged; or holds half a character, as ``"\ud800"`` is.
     """
     said = read_text(path, what) if text is None else text
     with reading_file(path, what, document=True):

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from incrowd.errors import ArgumentError, IncrowdError, InputError, OutputError, UnreadableError
+from incrowd._file_errors import foreign_error
+from incrowd.errors import ArgumentError, OutputError
 
 __all__ = [
     "Memory",
@@ -51,6 +52,11 @@ class Memory:
         return min(max(self.limit // 4, 300 * 10**6), 4 * 10**9)
 
     @property
+    def for_notes(self) -> int:
+        """The bytes that DuckDB may take besides, for notes of lines that it cannot parse."""
+        return min(self.for_duckdb // 2, 10**9)
+
+    @property
     def for_rows(self) -> int:
         """The bytes that rows that wait to be sorted may take."""
         return self.limit - self.for_duckdb - _BASE
@@ -80,9 +86,11 @@ def duckdb_connection(
             connection.execute("SET streaming_buffer_size = '64MB'")
             # Long queries would draw a bar on standard output, among the results.
             connection.execute("SET enable_progress_bar = false")
+            # What a Parquet file says of its rows may be wrong: every row is looked at.
+            connection.execute("SET disabled_optimizers = 'filter_pushdown,statistics_propagation'")
             yield connection
         except duckdb.Error as error:
-            raise _translated(error) from error
+            raise foreign_error(error, None) from error
         finally:
             connection.close()
 
@@ -94,15 +102,3 @@ def _spill(folder: str | os.PathLike[str] | None) -> "tempfile.TemporaryDirector
         where = "there is no folder for temporary files" if folder is None else f"{folder}"
         hint = "name a folder that can be written with --temp-dir (temp_dir=), or set TMPDIR"
         raise OutputError(f"{where}: {error.strerror or error}; {hint}", hint=hint) from error
-
-
-def _translated(error: Exception) -> IncrowdError:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = " ".join(lines[:3]).removeprefix("Invalid Input Error: ").removeprefix("IO Error: ")
-    if "No space left" in text:
-        return OutputError(f"the disk is full, and temporary files need space on it ({text})")
-    if "Out of Memory" in text:
-        return InputError(f"the memory limit is too low for this data; raise it ({lines[0]})")
-    if "invalid state" in text:
-        text = "lines differ in their CSV format (mixed line endings, or unbalanced quotes)"
-    return UnreadableError(f"cannot read the data: {text}")

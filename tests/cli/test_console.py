@@ -102,10 +102,10 @@ class TestRun:
             assert "Aborted" not in capsys.readouterr().out
 
     def test_a_fault_where_commands_are_loaded_is_70_as_well(self):
-        code = (
-            "import sys, incrowd.cli as cli; sys.modules['incrowd.cli._app'] = None; cli.main()"
+        code = "import sys, incrowd.cli as cli; sys.modules['incrowd.cli._app'] = None; cli.main()"
+        ended = subprocess.run(  # noqa: S603
+            [sys.executable, "-c", code], check=False, capture_output=True, text=True
         )
-        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert ended.returncode == 70
         assert "Traceback" not in ended.stderr
         assert "a fault in incrowd itself" in ended.stderr

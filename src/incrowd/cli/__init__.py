@@ -45,7 +45,7 @@ def main() -> None:
         if not noted:
             # Python takes a moment to end, and whoever does not want to wait need not.
             _leave_to(signal.SIG_DFL)
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001  told, and not hidden
         if not noted and not isinstance(error, KeyboardInterrupt):
             status = _report(error)
         else:

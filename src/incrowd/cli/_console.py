@@ -74,13 +74,7 @@ def _told(error: BaseException) -> int:
     if isinstance(error, BrokenPipeError) or isinstance(error.__context__, BrokenPipeError):
         return 0  # whoever read the output has seen enough
     if isinstance(error, SystemExit):
-        if error.code in NAMES:  # typer may have been there first
-            return _stopped(int(error.code or 0))
-        # Typer says "Aborted!", with 1, of a prompt that nobody answers, and of an EOFError.
-        if type(error.__context__).__name__ == "Abort":
-            cause = error.__context__.__cause__ if error.__context__ else None
-            return _USE if cause is None else _fault(cause)
-        return error.code if isinstance(error.code, int) else _USE
+        return _ended(error)
     if isinstance(error, KeyboardInterrupt):
         return _stopped(INTERRUPTED)
     if isinstance(error, MemoryError):
@@ -96,6 +90,17 @@ def _told(error: BaseException) -> int:
         print_error(error, status=_status_of(error))
         return _status_of(error)
     return _fault(error)
+
+
+def _ended(error: SystemExit) -> int:
+    """Return the status with which a command has ended by itself."""
+    if error.code in NAMES:  # typer may have been there first
+        return _stopped(int(error.code or 0))
+    # Typer says "Aborted!", with 1, of a prompt that nobody answers, and of an EOFError.
+    if type(error.__context__).__name__ == "Abort":
+        cause = error.__context__.__cause__ if error.__context__ else None
+        return _USE if cause is None else _fault(cause)
+    return error.code if isinstance(error.code, int) else _USE
 
 
 def _fault(error: BaseException) -> int:

@@ -90,12 +90,15 @@ class Staging:
         The memory for rows, in bytes.
     threads
         How many threads project and pack rows.
+    notes
+        The memory for what the scanner notes of lines with missing or surplus fields, in bytes.
     """
 
-    def __init__(self, connection: Any, budget: int, threads: int) -> None:
+    def __init__(self, connection: Any, budget: int, threads: int, notes: int = 1 << 30) -> None:
         # A cursor of its own: the scan's result stays open while rows go to disk.
         self._connection = connection.cursor()
         self._budget = budget
+        self.notes = notes
         self._threads = threads
         self._person, self._slot = GrowingArray(np.int32), GrowingArray(np.uint32)
         self._position, self._place = GrowingArray(np.int32), GrowingArray(np.int32)
