@@ -10,18 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from incrowd._file_errors import foreign_error
-from incrowd.errors import ArgumentError, OutputError
+from incrowd.errors import ArgumentError, InputError, OutputError
 
 __all__ = [
+    "MORE",
     "Memory",
     "duckdb_connection",
 ]
 
 
 _UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
-_BASE = 300 * 10**6
-"""What Python and its libraries take before any data."""
+_BASE = 340 * 10**6
+"""What Python and its libraries take before any data, and rows on their way between them."""
+_BEYOND = 1.25
+"""How much more than its limit DuckDB takes: what it frees comes back late."""
 _LEAST = 800 * 10**6
+MORE = "raise the limit (memory=, --memory), or read fewer people or days"
+"""What helps where a limit is too low."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,7 @@ class Memory:
     @property
     def for_duckdb(self) -> int:
         """The bytes that DuckDB may take."""
-        return min(max(self.limit // 4, 300 * 10**6), 4 * 10**9)
+        return min(max(self.limit // 5, 200 * 10**6), 4 * 10**9)
 
     @property
     def for_notes(self) -> int:
@@ -59,7 +64,17 @@ class Memory:
     @property
     def for_rows(self) -> int:
         """The bytes that rows that wait to be sorted may take."""
-        return self.limit - self.for_duckdb - _BASE
+        return self.limit - int(_BEYOND * self.for_duckdb) - _BASE
+
+    def refuse_below(self, need: int, path: Path) -> None:
+        """Refuse a file that needs more bytes than there are, before it is read."""
+        if need + _BASE > self.limit:
+            raise InputError(
+                f"{path}: the samples need {(need + _BASE) / 1e9:.1f} GB, and the memory limit is "
+                f"{self.limit / 1e9:.1f} GB; {MORE}",
+                file=path,
+                hint=MORE,
+            )
 
 
 @contextlib.contextmanager

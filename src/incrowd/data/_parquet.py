@@ -27,12 +27,15 @@ __all__ = [
     "load",
     "metadata_of",
     "save",
+    "size_of",
     "to_arrow",
 ]
 
 
 KIND = b"incrowd.kind"
 """The key of the metadata that says what a Parquet file of ours holds."""
+_VALUE_BYTES = 4
+"""What a value of a column takes in memory."""
 FRAME = b"incrowd.frame"
 PLACES = b"incrowd.places"
 
@@ -121,6 +124,15 @@ def load(path: str | os.PathLike[str]) -> Trajectories:
 def metadata_of(path: Path) -> dict[bytes, bytes]:
     """Return the metadata of a Parquet file's schema."""
     return dict(pq.read_schema(path).metadata or {})
+
+
+def size_of(path: Path) -> int:
+    """Return how many bytes the trajectories of a file of `save` take in memory, at least."""
+    with reading_file(path):
+        about = pq.read_metadata(path)
+        groups = [about.row_group(n) for n in range(about.num_row_groups)]
+        values: int = sum(g.column(n).num_values for g in groups for n in range(g.num_columns))
+    return values * _VALUE_BYTES
 
 
 def _names(text: bytes) -> pl.Series:

@@ -31,7 +31,7 @@ from incrowd.data._io.sources import (
 )
 from incrowd.data._io.sql import identifier, quoted, refuse_nested
 from incrowd.data._io.staging import Staging
-from incrowd.data._parquet import KIND, load, metadata_of
+from incrowd.data._parquet import KIND, load, metadata_of, size_of
 from incrowd.data._select import degrees_of, find_zone, seconds_of
 from incrowd.data._trajectories import Trajectories
 from incrowd.data._visits import Visits
@@ -179,6 +179,7 @@ def read(
     files = all_files(source)
     if files is not None and len(files) == 1 and _is_saved(files[0]):
         with putting_aside(rejects, source, temp_dir):
+            Memory.of(memory).refuse_below(size_of(files[0]), files[0])
             return load(files[0])
     with _scan(source, files, options, cells, memory, temp_dir, rejects) as reader:
         data = reader.finish()
@@ -319,7 +320,9 @@ def _scan(
 ) -> Iterator[Reader]:
     """Yield a reader that has read all rows."""
     limit = Memory.of(memory)
+    only = files[0] if files is not None and len(files) == 1 else None
     with (
+        reading_file(only),
         putting_aside(rejects, source, temp_dir, only_first=options.strict) as aside,
         duckdb_connection(limit, options.threads, temp_dir) as connection,
     ):

@@ -196,6 +196,7 @@ class Reader:
                 rows = checker.check(batch, file=source.name, first=first, has_place=has_place)
                 if checker.aside is not None:
                     checker.aside.end_batch()
+                self._staging.keep_names(checker.users.size + checker.places.size)
                 self._staging.add(rows)
                 first += batch.num_rows
                 if options.progress is not None:
