@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from incrowd._atomic import disk_error, reason_of
+from incrowd._file_errors import foreign_error
 from incrowd._hidden import temporary_folder
-from incrowd.errors import ArgumentError, IncrowdError, InputError, OutputError, UnreadableError
+from incrowd.errors import ArgumentError, InputError, OutputError
 
 __all__ = [
+    "MORE",
     "Memory",
     "duckdb_connection",
     "temporary_full",
@@ -21,9 +23,13 @@ __all__ = [
 
 
 _UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
-_BASE = 300 * 10**6
-"""What Python and its libraries take before any data."""
+_BASE = 340 * 10**6
+"""What Python and its libraries take before any data, and rows on their way between them."""
+_BEYOND = 1.25
+"""How much more than its limit DuckDB takes: what it frees comes back late."""
 _LEAST = 800 * 10**6
+MORE = "raise the limit (memory=, --memory), or read fewer people or days"
+"""What helps where a limit is too low."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +57,27 @@ class Memory:
     @property
     def for_duckdb(self) -> int:
         """The bytes that DuckDB may take."""
-        return min(max(self.limit // 4, 300 * 10**6), 4 * 10**9)
+        return min(max(self.limit // 5, 200 * 10**6), 4 * 10**9)
+
+    @property
+    def for_notes(self) -> int:
+        """The bytes that DuckDB may take besides, for notes of lines that it cannot parse."""
+        return min(self.for_duckdb // 2, 10**9)
 
     @property
     def for_rows(self) -> int:
         """The bytes that rows that wait to be sorted may take."""
-        return self.limit - self.for_duckdb - _BASE
+        return self.limit - int(_BEYOND * self.for_duckdb) - _BASE
+
+    def refuse_below(self, need: int, path: Path) -> None:
+        """Refuse a file that needs more bytes than there are, before it is read."""
+        if need + _BASE > self.limit:
+            raise InputError(
+                f"{path}: the samples need {(need + _BASE) / 1e9:.1f} GB, and the memory limit is "
+                f"{self.limit / 1e9:.1f} GB; {MORE}",
+                file=path,
+                hint=MORE,
+            )
 
 
 @contextlib.contextmanager
@@ -83,9 +104,15 @@ def duckdb_connection(
             connection.execute("SET streaming_buffer_size = '64MB'")
             # Long queries would draw a bar on standard output, among the results.
             connection.execute("SET enable_progress_bar = false")
+            # What a Parquet file says of its rows may be wrong: every row is looked at.
+            connection.execute("SET disabled_optimizers = 'filter_pushdown,statistics_propagation'")
             yield connection
         except duckdb.Error as error:
-            raise _translated(error, spill) from error
+            # Input is only read: what cannot be written is a temporary file.
+            full = disk_error(error)
+            if full is not None or "max_temp_directory_size" in str(error):
+                raise temporary_full(spill.parent, full or OSError(errno.ENOSPC, "")) from error
+            raise foreign_error(error, None) from error
         finally:
             connection.close()
 
@@ -110,16 +137,3 @@ def temporary_full(folder: str | os.PathLike[str], error: OSError) -> OutputErro
         hint=hint,
         file=folder,
     )
-
-
-def _translated(error: Exception, spill: Path) -> IncrowdError:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = " ".join(lines[:3]).removeprefix("Invalid Input Error: ").removeprefix("IO Error: ")
-    # Input is only read: what cannot be written is a temporary file.
-    if (full := disk_error(error)) is not None or "max_temp_directory_size" in str(error):
-        return temporary_full(spill.parent, full or OSError(errno.ENOSPC, ""))
-    if "Out of Memory" in text:
-        return InputError(f"the memory limit is too low for this data; raise it ({lines[0]})")
-    if "invalid state" in text:
-        text = "lines differ in their CSV format (mixed line endings, or unbalanced quotes)"
-    return UnreadableError(f"cannot read the data: {text}")

@@ -162,7 +162,7 @@ class TestHelp:
         assert titles == [*groups, "Exit status"]
         assert all(re.search(rf"^  {command}  ", out, re.MULTILINE) for command in COMMANDS)
         statuses = re.findall(r"^  (\d+)  ", out, re.MULTILINE)
-        assert statuses == ["0", "1", "2", "3", "4", "130", "143"]
+        assert statuses == ["0", "1", "2", "3", "4", "70", "130", "143"]
 
     @pytest.mark.parametrize("command", sorted(COMMANDS))
     def test_begins_with_one_sentence(self, command):

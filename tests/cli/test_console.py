@@ -78,9 +78,38 @@ class TestRun:
         assert run(failing(MemoryError())) == 2
         assert "--memory" in capsys.readouterr().err
 
-    def test_an_error_of_ours_is_not_hidden(self):
-        with pytest.raises(ZeroDivisionError):
-            run(failing(ZeroDivisionError()))
+    @pytest.mark.parametrize(
+        "error", [ZeroDivisionError("by 0"), EOFError("ended"), KeyError("x"), RecursionError()]
+    )
+    def test_a_fault_of_ours_is_70_and_asks_to_be_reported(self, capsys, monkeypatch, error):
+        monkeypatch.delenv("INCROWD_TRACEBACK", raising=False)
+        assert run(failing(error)) == 70
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith(f"incrowd: a fault in incrowd itself ({type(error).__name__}")
+        assert "Please report it" in err
+        assert "Traceback" not in err
+        monkeypatch.setenv("INCROWD_TRACEBACK", "1")
+        assert run(failing(error)) == 70
+        assert "Traceback" in capsys.readouterr().err
+
+    def test_a_fault_in_a_command_is_never_a_no(self, capsys, monkeypatch):
+        for error in (EOFError("ended"), ValueError("odd"), AssertionError()):
+            monkeypatch.setattr(
+                "incrowd.evaluate._verify.run.read_manifest", lambda _, e=error: failing(e)()
+            )
+            monkeypatch.setattr(sys, "argv", ["incrowd", "verify", "release"])
+            assert run(app) == 70
+            assert "Aborted" not in capsys.readouterr().out
+
+    def test_a_fault_where_commands_are_loaded_is_70_as_well(self):
+        code = "import sys, incrowd.cli as cli; sys.modules['incrowd.cli._app'] = None; cli.main()"
+        ended = subprocess.run(  # noqa: S603
+            [sys.executable, "-c", code], check=False, capture_output=True, text=True
+        )
+        assert ended.returncode == 70
+        assert "Traceback" not in ended.stderr
+        assert "a fault in incrowd itself" in ended.stderr
 
     def test_warnings_go_to_standard_error(self, capsys):
         run(lambda: warnings.warn("odd", DataWarning, stacklevel=1))

@@ -90,6 +90,12 @@ class TestRoundTrip:
         save(models["forest", "classes", "visit"], file, overwrite=True)
         assert predict.load(file)[0].attack == "visit"
 
+    def test_its_owner_alone_can_read_it_also_where_another_was(self, tmp_path, model):
+        path = tmp_path / "m"
+        path.touch(mode=0o644)
+        save(model, path, overwrite=True)
+        assert path.stat().st_mode & 0o777 == 0o600
+
     def test_nothing_to_write_or_two_of_a_kind(self, tmp_path, model):
         with pytest.raises(ArgumentError, match="at least one model"):
             predict.save([], tmp_path / "m")

@@ -2,8 +2,8 @@
 
 Results go to standard output, progress and messages to standard error. Exit status: 0 done;
 1 the answer is no (a release fails its verification, or may not be shared); 2 wrong use, or the
-output cannot be written; 3 it may be shared with conditions; 4 the input cannot be used; 130
-interrupted (Ctrl-C); 143 terminated (SIGTERM).
+output cannot be written; 3 it may be shared with conditions; 4 the input cannot be used; 70 incrowd
+itself has failed; 130 interrupted (Ctrl-C); 143 terminated (SIGTERM).
 """
 
 # Nothing else is imported before `main` runs: whoever presses Ctrl-C while commands are loaded
@@ -11,9 +11,9 @@ interrupted (Ctrl-C); 143 terminated (SIGTERM).
 import sys
 from typing import Any
 
-__all__ = ["NAMES", "main", "noted", "settle"]
+__all__ = ["FAULT", "NAMES", "TRACEBACK", "fault_in_words", "main", "noted", "settle"]
 
-INTERRUPTED, TERMINATED = 130, 143
+FAULT, INTERRUPTED, TERMINATED = 70, 130, 143
 noted: list[int] = []
 """The exit statuses of the signals that have come; whatever an error looks like then, it is theirs.
 
@@ -21,6 +21,8 @@ Compilers, readers and modules that are being imported make errors of their own 
 swallow it.
 """
 NAMES = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
+TRACEBACK = "INCROWD_TRACEBACK"
+"""The environment variable that asks where in the code a fault is."""
 _AGAIN = 0.5
 """Seconds after which a signal that was swallowed is given once more."""
 
@@ -43,13 +45,37 @@ def main() -> None:
         if not noted:
             # Python takes a moment to end, and whoever does not want to wait need not.
             _leave_to(signal.SIG_DFL)
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001  told, and not hidden
         if not noted and not isinstance(error, KeyboardInterrupt):
-            raise
-        settle()
-        status = noted[-1] if noted else INTERRUPTED
-        print(f"incrowd: {NAMES[status]}", file=sys.stderr)
+            status = _report(error)
+        else:
+            settle()
+            status = noted[-1] if noted else INTERRUPTED
+            print(f"incrowd: {NAMES[status]}", file=sys.stderr)
     sys.exit(status)
+
+
+def fault_in_words(error: BaseException) -> str:
+    """Return what is said of an error that nobody has foreseen."""
+    first = str(error).strip().partition("\n")[0][:200]
+    what = type(error).__name__ + (f": {first}" if first else "")
+    return (
+        f"a fault in incrowd itself ({what}). Nothing was decided, and no incomplete output was "
+        f"left behind. Please report it; the same command with {TRACEBACK}=1 shows where it is. "
+        "Leave out of the report whatever is of your data"
+    )
+
+
+def _report(error: BaseException) -> int:
+    """Say that commands could not even be loaded, or their end not be told."""
+    import os
+
+    print(f"incrowd: {fault_in_words(error)}", file=sys.stderr)
+    if os.environ.get(TRACEBACK):
+        import traceback
+
+        traceback.print_exception(error)
+    return FAULT
 
 
 def _stop(number: int, frame: object) -> None:  # noqa: ARG001

@@ -43,6 +43,7 @@ _STATUS = """
       2    wrong use, or the output cannot be written
       3    a release may be shared with conditions, which the report names
       4    the input cannot be used
+      70   a fault in incrowd itself, which asks to be reported
       130  interrupted (Ctrl-C)
       143  terminated (SIGTERM)
 

@@ -121,10 +121,13 @@ def listed(targets: str | None) -> list[str] | None:
         path = Path(targets[1:])
         try:
             lines = path.read_text("utf-8-sig").splitlines()
-        except OSError as error:
-            raise UnreadableError(f"cannot read {path}: {error.strerror or error}") from error
         except UnicodeDecodeError as error:
-            raise UnreadableError(f"cannot read {path}: it must be text in UTF-8") from error
+            raise UnreadableError(
+                f"cannot read {path}: it must be text in UTF-8", file=path
+            ) from error
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise UnreadableError(f"cannot read {path}: {reason}", file=path) from error
         where = str(path)
     else:
         lines, where = targets.split(","), "--targets"

@@ -5,12 +5,21 @@ import importlib
 import os
 import sys
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incrowd._visible import masked
-from incrowd.cli import INTERRUPTED, NAMES, noted, settle
+from incrowd.cli import (
+    FAULT,
+    INTERRUPTED,
+    NAMES,
+    TRACEBACK,
+    fault_in_words,
+    noted,
+    settle,
+)
 from incrowd.cli._messages import in_words, messages, note_log, print_error, say
 from incrowd.cli._remaining import RemainingTime
 from incrowd.cli._remaining import in_words as time_in_words
@@ -58,7 +67,7 @@ def _run(app: Callable[[], Any]) -> int:
             # Here, so that a full disk or a closed pipe behind the output does not go unnoticed.
             sys.stdout.flush()
         settle()
-    except BaseException as error:  # noqa: BLE001  what is a fault of ours is raised again
+    except BaseException as error:  # noqa: BLE001  a fault of ours has a status of its own
         settle()
         if not noted:
             status = _told(error)
@@ -71,13 +80,11 @@ def _run(app: Callable[[], Any]) -> int:
 
 
 def _told(error: BaseException) -> int:
-    """Say what went wrong and return the exit status; raise what is a fault of ours."""
+    """Say what went wrong and return the exit status."""
     if isinstance(error, BrokenPipeError) or isinstance(error.__context__, BrokenPipeError):
         return 0  # whoever read the output has seen enough
     if isinstance(error, SystemExit):
-        if error.code in NAMES:  # typer may have been there first
-            return _stopped(int(error.code or 0))
-        return error.code if isinstance(error.code, int) else _USE
+        return _ended(error)
     if isinstance(error, KeyboardInterrupt):
         return _stopped(INTERRUPTED)
     if isinstance(error, MemoryError):
@@ -94,7 +101,31 @@ def _told(error: BaseException) -> int:
             say("Values of the input are not shown; --show-values shows them.", always=True)
         print_error(error, status=_status_of(error))
         return _status_of(error)
-    raise error
+    return _fault(error)
+
+
+def _ended(error: SystemExit) -> int:
+    """Return the status with which a command has ended by itself."""
+    if error.code in NAMES:  # typer may have been there first
+        return _stopped(int(error.code or 0))
+    # Typer says "Aborted!", with 1, of a prompt that nobody answers, and of an EOFError.
+    if type(error.__context__).__name__ == "Abort":
+        cause = error.__context__.__cause__ if error.__context__ else None
+        return _USE if cause is None else _fault(cause)
+    return error.code if isinstance(error.code, int) else _USE
+
+
+def _fault(error: BaseException) -> int:
+    """Say that incrowd itself has failed: the status is neither a no, nor that of bad input."""
+    text = fault_in_words(error)
+    say(f"incrowd: {text}", always=True)
+    trace = "".join(traceback.format_exception(error))
+    if os.environ.get(TRACEBACK):
+        say(trace, always=True)
+    else:
+        note_log(trace)
+    print_error(text, status=FAULT, code="fault")
+    return FAULT
 
 
 def _stopped(status: int) -> int:

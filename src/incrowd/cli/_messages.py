@@ -149,7 +149,7 @@ def note_log(text: str) -> None:
         return
     now = datetime.now(UTC).astimezone().isoformat(timespec="seconds")
     try:
-        with messages.log.open("a", encoding="utf-8") as file:
+        with messages.log.open("a", encoding="utf-8", errors="backslashreplace") as file:
             file.writelines(
                 f"{now} {line}\n"
                 for line in shortened(visible(text, lines=True), LONGEST).splitlines()
@@ -170,7 +170,9 @@ def as_document(document: Mapping[str, Any], *, status: int = 0) -> str:
     messages.printed = True
     whose = RECIPIENTS if messages.handed_on else OWNER
     about = {"schema": SCHEMA, "command": messages.command, "status": status, "meant_for": whose}
-    return json.dumps(about | dict(document), indent=2, ensure_ascii=False, default=str)
+    text = json.dumps(about | dict(document), indent=2, ensure_ascii=False, default=str)
+    # Half a character, as names of files may hold, is written as JSON escapes it.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def print_error(error: BaseException | str, *, status: int, code: str | None = None) -> None:

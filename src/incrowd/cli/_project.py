@@ -22,6 +22,7 @@ from typing import Annotated, Any
 
 import typer
 
+from incrowd._file_errors import read_text, reading_file
 from incrowd.errors import ArgumentError, ColumnError, UnreadableError
 
 __all__ = [
@@ -46,6 +47,8 @@ IN_USE, _NONE = "incrowd.project", "incrowd.no_project"
 """Where a command's context keeps the project in use, and whether there must be none."""
 FILL_IN = "FILL IN"
 """Stands in a value that `incrowd init` could not find."""
+_LARGEST = 1 << 20
+"""Bytes that a project file may have."""
 _SHORT = 2
 """Letters of a value that may stand in any text."""
 _PLACES = ("FILE", "DIR")
@@ -86,14 +89,15 @@ class Project:
         ArgumentError
             If it has a section that no command knows, or a key that is no option.
         """
-        try:
-            found = tomllib.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError as error:
+        if not path.exists():
             hint = "incrowd init DATA writes one"
-            raise UnreadableError(
-                f"there is no project file {path}; {hint}", file=path, hint=hint
-            ) from error
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise UnreadableError(f"there is no project file {path}; {hint}", file=path, hint=hint)
+        try:
+            with reading_file(path, "the project file"):
+                found = tomllib.loads(read_text(path, "the project file", most=_LARGEST))
+        except (ValueError, LookupError) as error:  # TOML raises more than its own
+            if isinstance(error, UnreadableError):
+                raise
             line = re.search(r"at line (\d+)", str(error))
             raise UnreadableError(
                 f"cannot read the project file {path}: {error}",

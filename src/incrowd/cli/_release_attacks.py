@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd._file_errors import reading_file
 from incrowd._format import rounded_percent
 from incrowd.cli._console import on_first_progress, progress, say
 from incrowd.cli._messages import print_json
 from incrowd.cli._methods import wrapped
 from incrowd.cli._options import Source, typed_in, with_recorded_options
 from incrowd.cli._screen import print_lines
-from incrowd.errors import ArgumentError, UnreadableError
+from incrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -229,10 +230,8 @@ def _places(path: Path | None) -> "pl.DataFrame | None":
 
     if path is None:
         return None
-    try:
+    with reading_file(path, "the places in"):
         return pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise UnreadableError(f"cannot read the places in {path}: {error}", file=path) from error
 
 
 def lines_of(found: "ReleaseAttacks", *, details: bool = False) -> list[str]:

@@ -176,6 +176,7 @@ def look_at(data: str, antennas: Path | None = None) -> Look:
     InputError
         If there is nothing to read, or a column is missing.
     """
+    from incrowd._file_errors import reading_file
     from incrowd._memory import Memory, duckdb_connection
     from incrowd.data._io.columns import USUAL, find_by_usual_name, find_columns
     from incrowd.data._io.sources import explain_missing_columns, files_of, open_source
@@ -208,10 +209,11 @@ def look_at(data: str, antennas: Path | None = None) -> Look:
                     list(source.kinds), columns, where=source.name, no_position=not has_position
                 )
             column = f"trim(CAST({quoted(columns['time'])} AS VARCHAR))"
-            rows = connection.execute(
-                f"SELECT DISTINCT t FROM (SELECT {column} AS t FROM {source.peek}{_some(file)}) "
-                "WHERE t <> '' ORDER BY t"
-            ).fetchall()
+            with reading_file(file):
+                rows = connection.execute(
+                    f"SELECT DISTINCT t FROM (SELECT {column} AS t FROM {source.peek}{_some(file)})"
+                    " WHERE t <> '' ORDER BY t"
+                ).fetchall()
             times += [row[0] for row in rows]
             user = identifier(quoted(columns["user"]), source.kinds[columns["user"]])
             users = connection.execute(

@@ -127,7 +127,7 @@ class Frame:
         try:
             fields: dict[str, Any] = json.loads(text)
             return cls(**fields)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise InputError(f"this is not the description of a grid: {error}") from error
 
     def _projection(self) -> str:

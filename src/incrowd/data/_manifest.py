@@ -17,6 +17,7 @@ import polars as pl
 
 import incrowd
 from incrowd._atomic import replacing_all
+from incrowd._file_errors import read_json, reading_file
 from incrowd._renames import settle, tidy
 from incrowd.errors import ArgumentError, UnreadableError
 
@@ -45,6 +46,23 @@ MANIFEST, PAGE, FACTS = "manifest.json", "report.html", "fact-sheet.md"
 TABLES = ("trajectories.parquet", "trajectories.csv")
 FILES = (*TABLES, FACTS, PAGE)
 """What a release can consist of, beside its manifest: one table, a fact sheet, and a report."""
+_KINDS: Mapping[str, Any] = {
+    "incrowd": str,
+    "method": str,
+    "settings": dict,
+    "frame": dict,
+    "sizes": dict,
+    "losses": dict,
+    "holds_against": list,
+    "fails_against": list,
+    "names": str,
+    "files": dict,
+    "verified": dict | None,
+    "guarantee": str | None,
+    "explanation": list,
+    "sha256": str | None,
+}
+"""Of what kind the fields of a manifest are."""
 MOMENT = pl.Datetime("ms", "UTC")
 NUMBERS = ("x_min", "x_max", "y_min", "y_max", "lon", "lat")
 SCHEMA = pl.Schema(
@@ -151,17 +169,19 @@ def read_release(path: str | os.PathLike[str]) -> ReleaseFiles:
     folder = Path(path)
     manifest = read_manifest(folder)
     _check_seals(folder, manifest.files)
-    try:
-        if "trajectories.parquet" in manifest.files:
-            table = pl.scan_parquet(folder / "trajectories.parquet")
+    name = next((name for name in TABLES if name in manifest.files), None)
+    if name is None:
+        raise UnreadableError(f"{folder} is incomplete: there are no trajectories", file=folder)
+    with reading_file(folder / name, "the trajectories"):
+        if name.endswith(".parquet"):
+            # What is said of the rows beside them is not relied on.
+            table = pl.scan_parquet(folder / name, use_statistics=False)
         else:
             text = SCHEMA | dict.fromkeys(("t_start", "t_end"), pl.String())
-            table = pl.scan_csv(folder / "trajectories.csv", schema=text).with_columns(
+            table = pl.scan_csv(folder / name, schema=text).with_columns(
                 pl.col("t_start", "t_end").str.to_datetime("%+", time_unit="ms", time_zone="UTC")
             )
         found = table.collect_schema()
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise UnreadableError(f"cannot read the trajectories in {folder}: {error}") from error
     if found != SCHEMA:
         raise UnreadableError(f"{folder}: the columns must be {dict(SCHEMA)}, not {dict(found)}")
     return ReleaseFiles(folder, manifest, table)
@@ -198,7 +218,7 @@ def amend_release(
 
 def seal(path: Path) -> dict[str, Any]:
     """Give the size and the hash of a file."""
-    with path.open("rb") as file:
+    with reading_file(path), path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"bytes": path.stat().st_size, "sha256": digest}
 
@@ -223,12 +243,9 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
     file = folder / MANIFEST
     if file.exists() and not file.is_file():
         raise UnreadableError(f"cannot read {file}: it is no file")
-    try:
-        fields = json.loads(file.read_bytes())
-    except FileNotFoundError as error:
-        raise UnreadableError(f"{folder} is no release: there is no {MANIFEST} in it") from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise UnreadableError(f"cannot read {file}: {error}") from error
+    if not file.exists():
+        raise UnreadableError(f"{folder} is no release: there is no {MANIFEST} in it", file=file)
+    fields = read_json(file, "the manifest")
     if not isinstance(fields, dict) or fields.get("kind") != RELEASE:
         raise UnreadableError(f"{folder} is no release: {file} is not the manifest of one")
     if fields.get("version") != VERSION:
@@ -239,9 +256,14 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
     try:
         manifest = Manifest(**fields)
     except TypeError as error:
-        raise UnreadableError(f"{file} is damaged: {error}") from error
-    if not isinstance(manifest.files, dict):
-        raise UnreadableError(f"{file} is damaged: its files have no names")
+        raise UnreadableError(f"{file} is damaged: {error}", file=file) from error
+    for name, kinds in _KINDS.items():
+        if not isinstance(value := getattr(manifest, name), kinds):
+            raise UnreadableError(
+                f"{file} is damaged: its {name} cannot be {str(value)[:60]!r}", file=file
+            )
+    if not all(isinstance(known, dict) for known in manifest.files.values()):
+        raise UnreadableError(f"{file} is damaged: a file of it has no size or hash", file=file)
     return manifest
 
 

@@ -12,6 +12,7 @@ about what was read, by which data that is read differently is noticed and said 
 """
 
 import hashlib
+import inspect
 import json
 import os
 import shlex
@@ -20,6 +21,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd._file_errors import read_json, reading_file
 from incrowd.data._io.sources import files_of
 from incrowd.errors import ArgumentError, IncrowdError, UnreadableError
 
@@ -253,14 +255,42 @@ def reading_of(record: Any) -> OriginalReading | None:
     path = Path(record)
     if not path.is_file():
         raise UnreadableError(f"cannot read the private record {path}: there is no such file")
-    try:
+    with reading_file(path, "the private record", document=True):
         text = (pq.read_metadata(path).metadata or {}).get(ORIGINAL.encode())
-        known = None if text is None else OriginalReading(**json.loads(text))
-    except (OSError, ValueError, TypeError) as error:
-        raise UnreadableError(f"cannot read the private record {path}: {error}") from error
+        known = None
+        if text is not None:
+            known = OriginalReading(**read_json(path, "the private record", text=text))
     if known is not None and known.version != VERSION:
         return None  # written by a later version; the original has to be named
+    if known is not None:
+        _refuse_malformed(known, path)
     return known
+
+
+def _refuse_malformed(known: OriginalReading, path: Path) -> None:
+    """Refuse what no record says, before a file that it names is opened."""
+    texts = known.source, known.sha256
+    maybe = known.cells_sha256, known.local_tz
+    numbers = known.people, known.samples, known.first, known.last
+    if not (
+        all(isinstance(text, str) for text in texts)
+        and isinstance(known.options, dict)
+        and isinstance(known.selection, dict)
+        and all(isinstance(text, str | None) for text in maybe)
+        and all(type(number) is int for number in numbers)
+        and set(known.options) <= _taken_by("read") - {"source", *_MACHINE}
+        and set(known.selection) <= _taken_by("select") - {"data"}
+    ):
+        raise UnreadableError(
+            f"the private record {path} is damaged: it does not say how an original was read",
+            file=path,
+        )
+
+
+def _taken_by(function: str) -> set[str]:
+    import incrowd
+
+    return set(inspect.signature(getattr(incrowd, function)).parameters)
 
 
 def reading_as_given(data: "Trajectories") -> OriginalReading | None:
@@ -317,7 +347,7 @@ def hash_of_files(source: str | os.PathLike[str]) -> str:
     """Return the SHA-256 of the bytes of all files that a path, folder or pattern stands for."""
     total = hashlib.sha256()
     for file in files_of(source):
-        with file.open("rb") as opened:
+        with reading_file(file), file.open("rb") as opened:
             total.update(hashlib.file_digest(opened, "sha256").digest())
     return total.hexdigest()
 

@@ -14,10 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from incrowd._atomic import replacing
+from incrowd._file_errors import reading_file
 from incrowd.data._columns import COLUMNS
 from incrowd.data._frame import Frame
 from incrowd.data._trajectories import Trajectories
-from incrowd.errors import ArgumentError, InputError, UnreadableError
+from incrowd.errors import InputError
 
 __all__ = [
     "KIND",
@@ -26,12 +27,15 @@ __all__ = [
     "load",
     "metadata_of",
     "save",
+    "size_of",
     "to_arrow",
 ]
 
 
 KIND = b"incrowd.kind"
 """The key of the metadata that says what a Parquet file of ours holds."""
+_VALUE_BYTES = 4
+"""What a value of a column takes in memory."""
 FRAME = b"incrowd.frame"
 PLACES = b"incrowd.places"
 
@@ -85,7 +89,18 @@ def from_arrow(table: pa.Table) -> Trajectories:
             place=values.get("place"),
             places=None if places is None else _names(places),
         )
-    except (LookupError, AttributeError, ArgumentError, pa.ArrowException) as error:
+    except (
+        LookupError,
+        AttributeError,
+        TypeError,
+        ValueError,
+        OverflowError,
+        RecursionError,
+        pa.ArrowException,
+        pl.exceptions.PolarsError,
+    ) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"the saved trajectories are damaged: {error}") from error
 
 
@@ -97,19 +112,27 @@ def save(data: Trajectories, path: str | os.PathLike[str], *, overwrite: bool = 
 
 def load(path: str | os.PathLike[str]) -> Trajectories:
     """Return the trajectories of a file that `save` wrote."""
-    try:
+    with reading_file(path):
         table = pq.read_table(path, use_threads=True, partitioning=None)
-    except (OSError, pa.ArrowException) as error:
-        raise UnreadableError(f"cannot read {path}: {error}") from error
-    try:
-        return from_arrow(table)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        table.validate(full=True)
+        try:
+            return from_arrow(table)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
 
 
 def metadata_of(path: Path) -> dict[bytes, bytes]:
     """Return the metadata of a Parquet file's schema."""
     return dict(pq.read_schema(path).metadata or {})
+
+
+def size_of(path: Path) -> int:
+    """Return how many bytes the trajectories of a file of `save` take in memory, at least."""
+    with reading_file(path):
+        about = pq.read_metadata(path)
+        groups = [about.row_group(n) for n in range(about.num_row_groups)]
+        values: int = sum(g.column(n).num_values for g in groups for n in range(g.num_columns))
+    return values * _VALUE_BYTES
 
 
 def _names(text: bytes) -> pl.Series:

@@ -311,7 +311,10 @@ def _write_parquet(path: Path, batches: Iterator[pl.DataFrame]) -> None:
     kinds = {pl.String: pa.string(), MOMENT: pa.timestamp("ms", "UTC"), pl.Float64: pa.float64()}
     fields = [pa.field(name, kinds[dtype], nullable=False) for name, dtype in SCHEMA.items()]
     schema = pa.schema(fields)
-    with pq.ParquetWriter(path, schema, compression="zstd", store_schema=False) as writer:
+    # Without statistics: people are in a random order, and what is not written tells nothing.
+    with pq.ParquetWriter(
+        path, schema, compression="zstd", store_schema=False, write_statistics=False
+    ) as writer:
         for batch in batches:
             writer.write_table(batch.to_arrow().cast(schema))
         writer.add_key_value_metadata({KIND: b"release"})

@@ -25,6 +25,7 @@ from typing import Any
 
 import incrowd
 from incrowd._atomic import replacing
+from incrowd._file_errors import read_json, read_text, reading_file
 from incrowd._format import several
 from incrowd._summary import Summarised, Summary
 from incrowd.data._manifest import MANIFEST, read_release, seal
@@ -292,8 +293,8 @@ def read_decision(path: str | os.PathLike[str]) -> Decision:
         If it is none.
     """
     file = Path(path)
-    try:
-        fields = json.loads(file.read_bytes())
+    with reading_file(file, "the decision", document=True):
+        fields = read_json(file, "the decision")
         if not isinstance(fields, dict) or fields.get("kind") != KIND:
             raise UnreadableError(f"{file} is no decision of incrowd", file=file)
         if fields.get("version") != VERSION:
@@ -304,11 +305,7 @@ def read_decision(path: str | os.PathLike[str]) -> Decision:
             )
         found = Decision(**fields | {"conditions": tuple(fields.get("conditions", ()))})
         _refuse_malformed(found, file)
-    except (OSError, ValueError, TypeError, RecursionError) as error:
-        if isinstance(error, UnreadableError):
-            raise
-        raise UnreadableError(f"cannot read the decision {file}: {error}", file=file) from error
-    return found
+        return found
 
 
 def _refuse_malformed(found: Decision, file: Path) -> None:
@@ -424,20 +421,17 @@ class _Page(html.parser.HTMLParser):
 
 def _read_report(page: Path) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the numbers of a report, and the answers that were filled in."""
-    try:
-        text = page.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
+    if not page.exists():
         raise UnreadableError(
             f"there is no report {page}; make one with incrowd report, or name it with --report",
             file=page,
-        ) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise UnreadableError(f"cannot read the report {page}: {error}", file=page) from error
+        )
+    text = read_text(page, "the report")
     found = _Page()
     found.feed(text)
     try:
-        numbers = json.loads(found.numbers)
-    except ValueError as error:
+        numbers = read_json(page, "the report", text=found.numbers)
+    except UnreadableError as error:
         raise UnreadableError(f"{page} is no report of incrowd", file=page) from error
     if not isinstance(numbers, dict):
         raise UnreadableError(f"{page} is no report of incrowd", file=page)

@@ -109,7 +109,8 @@ def load(path: str | os.PathLike[str]) -> list[Model]:
     except FileNotFoundError as error:
         raise UnreadableError(f"{path} does not exist", file=path) from error
     except OSError as error:
-        raise UnreadableError(f"cannot read {path}: {error.strerror or error}") from error
+        reason = error.strerror or str(error)
+        raise UnreadableError(f"cannot read {path}: {reason}", file=path) from error
     except UnreadableError:
         raise
     except (InputError, ArgumentError) as error:

@@ -11,6 +11,7 @@ import polars as pl
 
 import incrowd
 from incrowd._atomic import refuse_taken, replacing
+from incrowd._file_errors import reading_file
 from incrowd._progress import Stages
 from incrowd._summary import Summarised, Summary
 from incrowd.data._frame import Frame
@@ -18,7 +19,7 @@ from incrowd.data._manifest import PAGE, amend_release, read_manifest
 from incrowd.data._original import OriginalReading, as_recorded, reading_of
 from incrowd.data._trajectories import Trajectories
 from incrowd.data._zone import known_zone, zone_or_utc
-from incrowd.errors import ArgumentError, UnreadableError
+from incrowd.errors import ArgumentError
 from incrowd.report._collect import (
     STAGES,
     TARGETS,
@@ -257,7 +258,5 @@ def _gaps(gaps: Any) -> pl.DataFrame | None:
     if gaps is None or isinstance(gaps, pl.DataFrame):
         return gaps
     file = Path(gaps)
-    try:
+    with reading_file(file, "the k-gaps in"):
         return pl.read_parquet(file) if file.suffix == ".parquet" else pl.read_csv(file)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise UnreadableError(f"cannot read the k-gaps in {file}: {error}") from error

@@ -1,19 +1,27 @@
+import csv
 import gzip
+import io
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
 
 import incrowd
+import strategies
 from data.io.tables import table
+from incrowd.data._io.line_check import check_lines, count_fields
 from incrowd.data._io.lines import exact_lines
-from incrowd.data._io.sources import open_bytes, sniff, verify_compression
+from incrowd.data._io.sources import open_bytes, sniff
 from incrowd.errors import (
     ArgumentError,
     ColumnError,
     InputError,
+    RowError,
     UnreadableError,
 )
+from strategies import random_cases
 
 ROW = "ann,2012-03-05 07:31:00,48.85,2.35\n"
 
@@ -140,34 +148,73 @@ class TestExactLines:
         assert exact_lines(table, {0, 3}, {1}, set()) == ({0: 2, 3: 5}, {1: 1})
 
 
-class TestVerifyCompression:
+class TestCheckLines:
     @pytest.mark.parametrize("suffix", ["gz", "zst"])
     @pytest.mark.parametrize("cut", [0.5, 0.999])
     def test_a_file_that_was_cut_short_is_noticed(self, tmp_path, suffix, cut):
         path = tmp_path / f"x.csv.{suffix}"
         with pa.output_stream(str(path), compression={"gz": "gzip", "zst": "zstd"}[suffix]) as out:
-            out.write(b"".join(b"%d,2012-03-05,48.85,2.35\n" % (n * 7919) for n in range(20_000)))
+            out.write(
+                b"user,time,lat,lon\n"
+                + b"".join(b"%d,2012-03-05,48.85,2.35\n" % (n * 7919) for n in range(20_000))
+            )
         whole = path.read_bytes()
+        table = sniff(path, None, None)
         path.write_bytes(whole[: int(len(whole) * cut)])
-        with (
-            pytest.raises(UnreadableError, match="damaged or incomplete"),
-            verify_compression(path),
-        ):
-            pass
+        with pytest.raises(UnreadableError, match="damaged or incomplete") as caught:
+            check_lines(table, 10**9)
+        assert caught.value.file == str(path)
 
     def test_a_wrong_checksum_is_noticed(self, tmp_path):
         packed = bytearray(gzip.compress(b"user,time\n"))
         packed[-8] ^= 1
-        with (
-            pytest.raises(UnreadableError, match="damaged"),
-            verify_compression(file(tmp_path, bytes(packed), "x.csv.gz")),
-        ):
-            pass
+        with pytest.raises(UnreadableError, match="damaged"):
+            check_lines(sniff(file(tmp_path, bytes(packed), "x.csv.gz"), None, None), 10**9)
 
-    def test_an_error_of_the_reading_goes_first(self, tmp_path):
-        path = file(tmp_path, b"no gzip", "x.csv.gz")
-        with pytest.raises(KeyError), verify_compression(path):
-            raise KeyError
+    @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+    @pytest.mark.parametrize("before", ["", "\n\n", '"a\nb",2,"x, y",""\n', 'a"b,2,3,4\n'])
+    def test_a_line_of_too_many_fields_is_refused_with_its_number(self, tmp_path, end, before):
+        fine = "user,time,lat,lon\n" + ROW * 400 + before
+        text = fine + ROW.strip() + ",1" * 70_000 + "\n" + ROW * 400
+        path = file(tmp_path, text.replace("\n", end))
+        with pytest.raises(RowError, match="more than 4,096 fields") as caught:
+            incrowd.read(path)
+        assert (caught.value.file, caught.value.line) == (str(path), fine.count("\n") + 1)
+
+    def test_fields_in_quotes_may_hold_any_number_of_separators(self, tmp_path):
+        long = '"' + "1," * 10_000 + '""2"'
+        rows = "".join(f"u{n},2012-03-05 07:31:00,48.85,2.35,{long}\n" for n in range(3))
+        data = incrowd.read(file(tmp_path, f"user,time,lat,lon,shape\n{rows}"))
+        assert len(data) == 3
+
+    def test_what_is_noted_of_all_lines_is_bounded(self, tmp_path):
+        header = "user,time,lat,lon," + ",".join(f"c{n}" for n in range(1000))
+        path = file(tmp_path, f"{header}\n" + ROW * 5000)
+        with pytest.raises(RowError, match="another number of fields than the header") as caught:
+            incrowd.read(path, memory="2GB")
+        assert caught.value.line == 2
+
+    @random_cases(200)
+    @given(
+        strategies.st.lists(
+            strategies.st.lists(strategies.st.text('ab"\n,;', max_size=3), max_size=4)
+        ),
+        strategies.st.integers(1, 7),
+    )
+    def test_counts_as_the_csv_module_does(self, records, piece):
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(records)
+        state = np.zeros(14, np.int64)
+        state[[2, 6, 7]] = 1
+        raw = text.getvalue().encode() + b"\n"
+        for start in range(0, len(raw), piece):
+            count_fields(np.frombuffer(raw[start : start + piece], np.uint8), ord(","), 3, state)
+        expected = [
+            len(record) for record in csv.reader(io.StringIO(text.getvalue(), newline="")) if record
+        ]
+        assert state[13] == len(expected)
+        assert state[8] == max(expected, default=0)
+        assert state[10] == sum(number != 3 for number in expected)
 
 
 class TestOpenBytes:

@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import os
+import struct
 import subprocess
 import sys
 import warnings
@@ -16,7 +17,7 @@ import incrowd
 from evaluate.makers import FRAME, ORIGINAL, PUBLISHED, Case, cell, trajectories
 from incrowd import Frame, verify
 from incrowd.data._frame import laea
-from incrowd.data._manifest import amend_release
+from incrowd.data._manifest import amend_release, read_release
 from incrowd.errors import ArgumentError, ColumnError, InputError, PrivacyWarning, UnreadableError
 from incrowd.evaluate._verify.result import NAMES
 from incrowd.evaluate._verify.rows import _midnight_before
@@ -309,6 +310,46 @@ class TestRows:
         for rows in (1, 2, 3) if format_ == "parquet" else (4, 6, 9):
             monkeypatch.setattr("incrowd.evaluate._verify.rows.ROWS", rows)
             assert all_of(case).to_dict() == whole
+
+
+class TestStatistics:
+    """Least and greatest values of groups of rows, which Parquet files state beside the rows."""
+
+    def forge(self, case, column, edge):
+        """Change what the file states of a column, and no row."""
+        case.rewrite(case.rows())
+        content = case.file.read_bytes()
+        cut = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+        old = struct.pack("<d", getattr(case.rows()[column], edge)())
+        rows, about = content[:cut], content[cut:]
+        assert old in about
+        case.file.write_bytes(rows + about.replace(old, struct.pack("<d", 7_777_777.0)))
+        case.reseal()
+        return case
+
+    def test_a_release_states_none(self, case):
+        about = pq.read_metadata(case.file)
+        groups = [about.row_group(n) for n in range(about.num_row_groups)]
+        stated = [group.column(n).statistics for group in groups for n in range(about.num_columns)]
+        assert stated == [None] * len(stated)
+
+    def test_true_ones_do_no_harm(self, case):
+        case.rewrite(case.rows())
+        assert pq.read_metadata(case.file).row_group(0).column(3).statistics.has_min_max
+        assert verify(case.path).ok
+
+    @pytest.mark.parametrize(("column", "edge"), [("x_max", "max"), ("lat", "min")])
+    def test_false_ones_do_not_verify(self, case, column, edge):
+        found = verify(self.forge(case, column, edge).path)
+        assert not found.ok
+        assert failed(found) == ["rows"]
+        assert "statistics" in found["rows"].says
+
+    def test_rows_are_read_whatever_is_stated_of_them(self, case):
+        expected = len(case.rows().filter(pl.col("lat") < 1e6))
+        self.forge(case, "lat", "min")
+        table = read_release(case.path).table
+        assert len(table.filter(pl.col("lat") < 1e6).collect()) == expected
 
 
 class TestSizesAndNames:

@@ -38,6 +38,8 @@ MIN_POSITIONS = 20_000
 TRIAL = 1 << 18
 """After so many positions, equal neighbours apart, it shows whether they repeat."""
 
+NAME_BYTES = 200
+"""What a name takes in memory besides its letters: a text of Python, its entry, and a copy."""
 _INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"
 _BLOCK = 1 << 23
 """Blocks are so large that the system takes each back as soon as it is released."""
@@ -55,6 +57,12 @@ class NameEncoder:
 
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}
+        self._bytes = 0
+
+    @property
+    def size(self) -> int:
+        """About how many bytes the names take."""
+        return self._bytes + NAME_BYTES * len(self._codes)
 
     def __len__(self) -> int:
         return len(self._codes)
@@ -70,11 +78,15 @@ class NameEncoder:
             codes[used] = self.encode(names.dictionary.filter(pa.array(used)))
             return np.asarray(codes[run])
         distinct, known = names.dictionary_encode(), self._codes
+        before = len(known)
         codes = np.fromiter(
             (known.setdefault(name, len(known)) for name in distinct.dictionary.to_pylist()),
             np.int32,
             len(distinct.dictionary),
         )
+        if len(known) > before:
+            share = (len(known) - before) / len(distinct.dictionary)
+            self._bytes += int(share * distinct.dictionary.nbytes)
         return np.asarray(codes[distinct.indices.to_numpy()])
 
     def names_from(self, start: int) -> list[str]:
@@ -118,6 +130,12 @@ class PositionEncoder:
         self.east.append(east)
         self.north.append(north)
         return code
+
+    @property
+    def size(self) -> int:
+        """How many bytes the table takes, by which positions are found again."""
+        tables = self._buckets, self._hashes, self._known_east, self._known_north
+        return sum(table.nbytes for table in tables)
 
     def clear(self) -> None:
         """Release everything."""
@@ -175,6 +193,11 @@ class GrowingArray:
             self._blocks[-1][filled : filled + end - start] = values[start:end]
             self._length += end - start
             start = end
+
+    def release(self, stop: int) -> None:
+        """Release what lies before a place; it cannot be asked for any more."""
+        for block in range(min(stop // _BLOCK, len(self._blocks))):
+            self._blocks[block] = self._blocks[block][:0]
 
     def __getitem__(self, part: slice) -> npt.NDArray[Any]:
         """Return a part: a view if it lies within a block, as all `chunks` do, else a copy."""

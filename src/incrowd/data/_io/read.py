@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from incrowd._file_errors import reading_file
 from incrowd._memory import Memory, duckdb_connection
 from incrowd.data._frame import Frame
 from incrowd.data._io.batches import Limits
@@ -23,14 +24,19 @@ from incrowd.data._io.persons import read_person_table, refuse_both
 from incrowd.data._io.projection import area_of_use
 from incrowd.data._io.rejects_file import putting_aside
 from incrowd.data._io.scan import Options, Reader
-from incrowd.data._io.sources import all_files, files_of, open_source, open_table
+from incrowd.data._io.sources import (
+    all_files,
+    files_of,
+    open_source,
+    open_table,
+)
 from incrowd.data._io.sql import identifier, quoted, refuse_nested
 from incrowd.data._io.staging import Staging
-from incrowd.data._parquet import KIND, load, metadata_of
+from incrowd.data._parquet import KIND, load, metadata_of, size_of
 from incrowd.data._select import degrees_of, find_zone, seconds_of
 from incrowd.data._trajectories import Trajectories
 from incrowd.data._visits import Visits
-from incrowd.errors import ArgumentError, ColumnError, InputError
+from incrowd.errors import ArgumentError, ColumnError, InputError, UnreadableError
 
 __all__ = [
     "read",
@@ -188,6 +194,7 @@ def read(
                 "same person where the original is read"
             )
         with putting_aside(rejects, source, temp_dir):
+            Memory.of(memory).refuse_below(size_of(files[0]), files[0])
             return load(files[0])
     with _scan(source, files, options, cells, same_person, memory, temp_dir, rejects) as reader:
         data = reader.finish()
@@ -336,13 +343,15 @@ def _scan(
 ) -> Iterator[Reader]:
     """Yield a reader that has read all rows."""
     limit = Memory.of(memory)
+    only = files[0] if files is not None and len(files) == 1 else None
     with (
+        reading_file(only),
         putting_aside(rejects, source, temp_dir, only_first=options.strict) as aside,
         duckdb_connection(limit, options.threads, temp_dir) as connection,
     ):
         table = None if cells is None else read_cells(connection, cells)
         persons = None if same_person is None else read_person_table(connection, same_person)
-        staging = Staging(connection, limit.for_rows, options.threads)
+        staging = Staging(connection, limit.for_rows, options.threads, limit.for_notes)
         reader = Reader(connection, options, files, table, staging, aside, persons)
         reader.scan([None] if files is None else files, source)
         yield reader
@@ -353,9 +362,10 @@ def _is_saved(path: Path) -> bool:
     if path.suffix.lower() not in (".parquet", ".pq"):
         return False
     try:
-        return metadata_of(path).get(KIND) == b"trajectories"
-    except (OSError, ValueError):
-        return False
+        with reading_file(path):
+            return metadata_of(path).get(KIND) == b"trajectories"
+    except UnreadableError:
+        return False  # opening the file says more
 
 
 def _window(given: tuple[Any, Any] | None) -> tuple[int, int]:
@@ -405,7 +415,8 @@ def sensors_of(source: Any) -> list[str]:
                 # Read by `read` in the same way.
                 kind = f"lower(trim(CAST({quoted(column)} AS VARCHAR)))"
                 query = f"SELECT DISTINCT {kind} FROM {table.peek}"
-                found |= {row[0] for row in connection.execute(query).fetchall() if row[0]}
+                with reading_file(table.path):
+                    found |= {row[0] for row in connection.execute(query).fetchall() if row[0]}
     return sorted(found)
 
 
@@ -439,7 +450,9 @@ def read_cells(connection: Any, table: Any) -> dict[str, tuple[float, float]]:
         + [f"TRY_CAST({quoted(str(columns[role]))} AS DOUBLE)" for role in ("lon", "lat")]
     )
     cells: dict[str, tuple[float, float]] = {}
-    for name, lon, lat in connection.execute(f"SELECT {query} FROM {source.relation}").fetchall():
+    with reading_file(source.path):
+        rows = connection.execute(f"SELECT {query} FROM {source.relation}").fetchall()
+    for name, lon, lat in rows:
         known = lon is not None and lat is not None
         if not name or not known or abs(lon) > _HALF_TURN or abs(lat) > _QUARTER_TURN:
             raise InputError(

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
+from incrowd._file_errors import reading_file
 from incrowd._outside import outside
 from incrowd.data._frame import Frame
 from incrowd.data._io.bad_rows import (
@@ -35,6 +35,7 @@ from incrowd.data._io.batches import Limits, RowChecker
 from incrowd.data._io.columns import find_columns
 from incrowd.data._io.densest_box import densest_box
 from incrowd.data._io.fast_csv import fast_rows
+from incrowd.data._io.line_check import check_lines
 from incrowd.data._io.lines import first_other_line_end
 from incrowd.data._io.persons import PersonEncoder, Persons, PersonTable, refuse_bad_persons
 from incrowd.data._io.projection import area_of_use, local_projection, refuse_far
@@ -46,7 +47,6 @@ from incrowd.data._io.sources import (
     open_source,
     open_table,
     text_source,
-    verify_compression,
 )
 from incrowd.data._io.sql import is_number, quoted, refuse_nested, row_query, time_unit
 from incrowd.data._io.staging import SortedSamples, Staging
@@ -140,7 +140,7 @@ class Reader:
             return None
         try:
             carried = {frame_of(path) for path in files}
-        except (OSError, pa.ArrowException):
+        except UnreadableError:
             return None  # opening the file says more
         return carried.pop() if len(carried) == 1 else None
 
@@ -149,15 +149,16 @@ class Reader:
         options = self._options
         every = list(files)
         for path in every:
-            if path is None:
-                source = open_table(self._connection, frame)
-            else:
-                source = open_source(
-                    self._connection, path, names=options.names, separator=options.separator
-                )
-                self._files.append(source.name)
-            with verify_compression(path), explain_missing_columns(path, every):
-                self._scan_one(source)
+            with reading_file(path):
+                if path is None:
+                    source = open_table(self._connection, frame)
+                else:
+                    source = open_source(
+                        self._connection, path, names=options.names, separator=options.separator
+                    )
+                    self._files.append(source.name)
+                with explain_missing_columns(path, every):
+                    self._scan_one(source)
         if self._checker.aside is not None:
             self._checker.aside.complete = True
 
@@ -200,6 +201,7 @@ class Reader:
                 rows = checker.check(batch, file=source.name, first=first, has_place=has_place)
                 if checker.aside is not None:
                     checker.aside.end_batch()
+                self._staging.keep_names(checker.users.size + checker.places.size)
                 self._staging.add(rows)
                 first += batch.num_rows
                 if options.progress is not None:
@@ -230,6 +232,8 @@ class Reader:
             source = text_source(source.path, source.text, done=done)
         else:
             done = 0
+        if source.text is not None:
+            check_lines(source.text, self._staging.notes)
 
         def scanned(relation: str) -> Any:
             query = row_query(

@@ -8,7 +8,7 @@
 
 The header of a text table is read here, by Python's csv module, so that DuckDB is told everything
 and guesses nothing: a guess that depends on the first rows is a guess that changes from file to
-file. While a compressed file is scanned, `verify_compression` makes sure that it is complete.
+file.
 """
 
 import contextlib
@@ -21,7 +21,6 @@ import os
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from incrowd._file_errors import reading_file
 from incrowd.data._io.columns import refuse_duplicates
 from incrowd.data._io.sql import literal, quoted
 from incrowd.data._manifest import MANIFEST, TABLES
@@ -48,7 +48,6 @@ __all__ = [
     "open_table",
     "sniff",
     "text_source",
-    "verify_compression",
 ]
 
 
@@ -57,6 +56,8 @@ _COMPRESSION = {".gz": "gzip", ".zst": "zstd"}
 _SEPARATORS = (",", ";", "\t", "|")
 _HEAD = 1 << 16
 """Bytes from which the layout of a text table is inferred."""
+MOST_FIELDS = 4096
+"""The most columns of a text table, and the most fields of a line."""
 PIECE = 1 << 20
 _FRAME = "incrowd_source"
 """The name of a frame in DuckDB."""
@@ -183,10 +184,17 @@ def open_source(
     connection: Any, path: Path, *, names: Sequence[str] | None, separator: str | None
 ) -> Source:
     """Return a file as a table that DuckDB can scan."""
+    with reading_file(path):
+        return _open_file(connection, path, names, separator)
+
+
+def _open_file(
+    connection: Any, path: Path, names: Sequence[str] | None, separator: str | None
+) -> Source:
     if not os.access(path, os.R_OK):
-        raise UnreadableError(f"{path}: permission denied")
+        raise UnreadableError(f"{path}: permission denied", file=path)
     if path.stat().st_size == 0:
-        raise UnreadableError(f"{path}: the file is empty")
+        raise UnreadableError(f"{path}: the file is empty", file=path)
     suffix = _suffix(path)
     if suffix in PARQUET:
         return _open_parquet(connection, path)
@@ -236,9 +244,17 @@ def open_table(connection: Any, table: Any) -> Source:
 def _open_parquet(connection: Any, path: Path) -> Source:
     relation = f"read_parquet({_sql_path(path)}, hive_partitioning = false)"
     try:
-        names = pq.read_schema(path).names
-    except (OSError, pa.ArrowException) as error:
-        raise UnreadableError(f"{path}: damaged, or not a Parquet file: {error}") from error
+        with reading_file(path):
+            names = pq.read_schema(path).names
+    except UnreadableError as error:
+        why = str(error).partition(": ")[2]
+        raise UnreadableError(
+            f"{path}: damaged, or not a Parquet file: {why}", file=path
+        ) from error
+    if len(names) > MOST_FIELDS:
+        raise UnreadableError(
+            f"{path}: {len(names):,} columns; a table may have at most {MOST_FIELDS:,}", file=path
+        )
     refuse_duplicates(names, path.name)
     kinds = _describe(connection, relation)
     return Source(path.name, relation, kinds, relation, path=path)
@@ -318,20 +334,16 @@ def sniff(path: Path, names: Sequence[str] | None, separator: str | None) -> Tex
         If it has no header and no names were given.
     """
     head = _head(path)
-    if not head.strip():
-        raise UnreadableError(f"{path}: the file is empty")
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise UnreadableError(f"{path}: the text is UTF-16; save it as UTF-8")
-    if b"\x00" in head:
-        raise UnreadableError(f"{path}: not a text table, the file holds binary data")
-    text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace")
-    if text.count("\ufffd") > len(text) // 20:
-        raise UnreadableError(f"{path}: not a text table in UTF-8; save it as UTF-8")
+    text = _text_of(head, path)
     rest = text.lstrip("\r\n")
     blank = len(re.findall("\r\n|\r|\n", text[: len(text) - len(rest)]))
     first = re.split("[\r\n]", rest, maxsplit=1)[0]
+    if len(head) == _HEAD and len(first) == len(rest):
+        raise _wide(path, blank + 1, f"is longer than the {_HEAD:,} bytes that a header may have")
     separator = _separator(first, separator)
     record = next(csv.reader(io.StringIO(rest, newline=""), delimiter=separator))
+    if len(record) > MOST_FIELDS:
+        raise _wide(path, blank + 1, f"has {len(record):,} fields; there may be {MOST_FIELDS:,}")
     fields = [field.strip() for field in record]
     if names is not None:
         if len(names) != len(fields):
@@ -349,6 +361,30 @@ def sniff(path: Path, names: Sequence[str] | None, separator: str | None) -> Tex
             values=[repr(first[:60])],
         )
     return TextTable(path, tuple(fields), separator, blank + 1)
+
+
+def _wide(path: Path, line: int, how: str) -> UnreadableError:
+    return UnreadableError(
+        f"{path}, line {line}: the first line, which names the columns, {how}",
+        file=path,
+        line=line,
+    )
+
+
+def _text_of(head: bytes, path: Path) -> str:
+    """Return the first bytes of a file as text; refuse what is none."""
+    if not head.removeprefix(b"\xef\xbb\xbf").strip():
+        raise UnreadableError(f"{path}: the file is empty", file=path)
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise UnreadableError(f"{path}: the text is UTF-16; save it as UTF-8", file=path)
+    if b"\x00" in head:
+        raise UnreadableError(f"{path}: not a text table, the file holds binary data", file=path)
+    text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace")
+    if text.count("\ufffd") > len(text) // 20:
+        raise UnreadableError(f"{path}: not a text table in UTF-8; save it as UTF-8", file=path)
+    if not text.strip():
+        raise UnreadableError(f"{path}: the file is empty", file=path)
+    return text
 
 
 def _head(path: Path) -> bytes:
@@ -401,31 +437,6 @@ def open_bytes(path: Path) -> Any:
 def compression_of(path: Path) -> str:
     """Return how a file is compressed, by its name: none, gzip or zstd."""
     return _COMPRESSION.get(path.suffix.lower(), "none")
-
-
-@contextlib.contextmanager
-def verify_compression(path: Path | None) -> Iterator[None]:
-    """Make sure that a compressed file is complete while it is read.
-
-    DuckDB reads a truncated zstd file, or a gzip file with a wrong checksum, without an error. So
-    another thread decompresses it as well, to the end; an error of the reading itself goes first.
-    """
-    if path is None or compression_of(path) == "none":
-        yield
-        return
-    with ThreadPoolExecutor(1) as pool:
-        complete = pool.submit(_decompress, path)
-        yield
-        complete.result()
-
-
-def _decompress(path: Path) -> None:
-    try:
-        with open_bytes(path) as stream:
-            while stream.read(PIECE):
-                pass
-    except (EOFError, OSError, zlib.error) as error:
-        raise UnreadableError(f"{path}: damaged or incomplete: {error}") from error
 
 
 def _column_names(names: Sequence[str]) -> Iterator[str]:

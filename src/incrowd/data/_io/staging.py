@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from incrowd._memory import MORE
 from incrowd.data._columns import differs_from_previous
 from incrowd.data._frame import Floats, Ints
 from incrowd.data._io.encoding import GrowingArray, PositionEncoder, chunks
@@ -32,10 +33,14 @@ __all__ = [
 ]
 
 
-ROW_BYTES = 28
-"""What a row needs in memory at the peak of sorting."""
+ROW_BYTES = 36
+"""What a row needs in memory at the peak of sorting, if each has a position of its own."""
 SAMPLE_BYTES = 24
 """What a sample needs in the result."""
+_LOOKED_AT = 1 << 6
+"""One in so many samples is counted, to tell how many there are while rows go to disk."""
+_SURE = 0.9
+"""The share of that estimate of which one can be sure."""
 _KEY_BITS = 64
 _MIN_CHUNKS = 2
 """Fewer chunks are not worth a thread."""
@@ -90,18 +95,23 @@ class Staging:
         The memory for rows, in bytes.
     threads
         How many threads project and pack rows.
+    notes
+        The memory for what the scanner notes of lines with missing or surplus fields, in bytes.
     """
 
-    def __init__(self, connection: Any, budget: int, threads: int) -> None:
+    def __init__(self, connection: Any, budget: int, threads: int, notes: int = 1 << 30) -> None:
         # A cursor of its own: the scan's result stays open while rows go to disk.
         self._connection = connection.cursor()
         self._budget = budget
+        self.notes = notes
         self._threads = threads
         self._person, self._slot = GrowingArray(np.int32), GrowingArray(np.uint32)
         self._position, self._place = GrowingArray(np.int32), GrowingArray(np.int32)
         self._positions = PositionEncoder()
         self._rows = 0
         self._earliest: int | None = None
+        self._names = 0
+        self._distinct = np.empty(0, np.uint64)
         self.spilled = False
 
     def add(self, batch: Batch) -> None:
@@ -111,19 +121,70 @@ class Staging:
         low = int(batch.slot.min())
         self._earliest = low if self._earliest is None else min(low, self._earliest)
         self._rows += len(batch)
-        if not self.spilled and self._rows * ROW_BYTES > self._budget:
+        if not self.spilled and self._rows * ROW_BYTES + self._positions.size > self._room:
             self.spilled = True
+            done = 0
             for kept in self._batches():
                 self._to_disk("rows", kept)
+                self._refuse_too_many(kept)
+                done += len(kept)
+                for column in (self._person, self._slot, self._position, self._place):
+                    column.release(done)
             self._clear()
         if self.spilled:
             self._to_disk("rows", batch)
+            self._refuse_too_many(batch)
             return
         self._person.append(batch.person)
         self._slot.append(batch.slot)
         self._position.append(self._positions.encode(batch.east, batch.north))
         if batch.place is not None:
             self._place.append(batch.place)
+
+    def keep_names(self, size: int) -> None:
+        """Note how many bytes the names of people and places take, which rows cannot have.
+
+        Raises
+        ------
+        InputError
+            If they alone take more than there is.
+        """
+        self._names = size
+        if size > self._budget:
+            raise InputError(
+                f"the names of people and places need more than the {self._budget / 1e9:.2f} GB "
+                f"that the memory limit leaves for them; {MORE}",
+                hint=MORE,
+            )
+
+    @property
+    def _room(self) -> int:
+        return self._budget - self._names
+
+    def _refuse_too_many(self, batch: Batch) -> None:
+        """Refuse data of which too many samples are known to be distinct, before all is read.
+
+        A person is at most once in a slot and cell, so distinct pairs of person and slot are no
+        more than the samples. One in 64 of these pairs is kept, chosen by its hash.
+        """
+        pair = batch.person.astype(np.uint64) << np.uint64(32) | batch.slot.astype(np.uint64)
+        # The mix of splitmix64, of which all bits depend on all.
+        mixed = pair.copy()
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+        mixed ^= mixed >> np.uint64(31)
+        chosen = pair[mixed % np.uint64(_LOOKED_AT) == 0]
+        self._distinct = np.union1d(self._distinct, chosen)
+        least = int(_SURE * _LOOKED_AT * len(self._distinct))
+        if least * SAMPLE_BYTES > self._room:
+            raise self._too_many(f"{least:,} samples and more")
+
+    def _too_many(self, what: str) -> InputError:
+        return InputError(
+            f"{what} need more than the {self._room / 1e9:.2f} GB that the memory limit leaves for "
+            f"them; {MORE}",
+            hint=MORE,
+        )
 
     @property
     def earliest(self) -> int:
@@ -288,12 +349,8 @@ class Staging:
             if last[4][0] >= 0:
                 place.append(columns[4])
             size += len(columns[0]) * SAMPLE_BYTES
-            if size > self._budget:
-                raise InputError(
-                    f"the samples need more than the {self._budget / 1e9:.1f} GB that the memory "
-                    "limit leaves for them; raise the limit (memory=, --memory), or read fewer "
-                    "people or days"
-                )
+            if size > self._room:
+                raise self._too_many("the samples")
         self._connection.execute("DROP TABLE cells")
         named = place.to_array() if len(place) else None
         return SortedSamples(counts, t.to_array(), x.to_array(), y.to_array(), named, folded)

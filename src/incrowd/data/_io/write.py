@@ -28,6 +28,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from incrowd._atomic import refuse_taken, replacing_all
+from incrowd._file_errors import read_text, reading_file
 from incrowd._renames import settle
 from incrowd.data._frame import Frame
 from incrowd.data._parquet import FRAME, KIND, metadata_of
@@ -49,6 +50,8 @@ SUFFIXES = (".parquet", ".csv", ".csv.gz", ".csv.zst")
 _ROWS = 1 << 20
 """Rows that are written at a time."""
 _GZIP_LEVEL = 4
+_LARGEST_GRID = 1 << 16
+"""Bytes that the file beside a CSV may have, which holds its grid."""
 _TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 Put = Callable[[pa.RecordBatch], None]
@@ -258,14 +261,15 @@ def frame_of(path: Path) -> Frame | None:
     """Return the grid that travels with a file, or None."""
     settle(path)
     if path.suffix.lower() in (".parquet", ".pq"):
-        text = metadata_of(path).get(FRAME)
-        return None if text is None else Frame.from_json(text)
+        with reading_file(path):
+            text = metadata_of(path).get(FRAME)
+            return None if text is None else Frame.from_json(text)
     beside = sidecar(path)
     if not beside.is_file():
         return None
     try:
-        return Frame.from_json(beside.read_text("utf-8"))
-    except (InputError, OSError, UnicodeDecodeError) as error:
+        return Frame.from_json(read_text(beside, "the grid", most=_LARGEST_GRID))
+    except InputError as error:
         raise InputError(
-            f"{beside}: {error}; remove it to read {path.name} with a new grid"
+            f"{beside}: {error}; remove it to read {path.name} with a new grid", file=beside
         ) from error

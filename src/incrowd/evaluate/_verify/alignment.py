@@ -16,9 +16,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
+import pyarrow.parquet as pq
 import pyproj
 from numpy.typing import NDArray
 
+from incrowd._file_errors import reading_file
 from incrowd._numba import Ints
 from incrowd.data._frame import Frame
 from incrowd.data._trajectories import Trajectories
@@ -39,6 +41,8 @@ __all__ = [
 
 
 Result = TypeVar("Result")
+MOST, SPARE = 100, 1_000_000
+"""People of whom a private record may tell: for each byte of it, and besides."""
 BLOCKS = 64
 """Into how many pieces long work is cut, for threads and for progress."""
 
@@ -112,19 +116,44 @@ def same_plane(a: Frame, b: Frame) -> bool:
 def read_record(record: Any) -> pl.DataFrame:
     """Take the private record: a Parquet file or a frame with user, trajectory, person."""
     if isinstance(record, str | os.PathLike):
-        try:
-            table = pl.read_parquet(Path(record))
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise UnreadableError(f"cannot read the private record {record}: {error}") from error
-    elif isinstance(record, pl.DataFrame):
-        table = record
-    else:
-        raise InputError(f"the record is a Parquet file or a frame, not {type(record).__name__}")
+        with reading_file(record, "the private record", document=True):
+            return _as_record(_record_table(Path(record)))
+    if isinstance(record, pl.DataFrame):
+        return _as_record(record)
+    raise InputError(f"the record is a Parquet file or a frame, not {type(record).__name__}")
+
+
+def _record_table(path: Path) -> pl.DataFrame:
+    """Read the file of a private record, which is no larger than such files are."""
+    rows = pq.read_metadata(path).num_rows
+    if rows > MOST * path.stat().st_size + SPARE:
+        raise UnreadableError(
+            f"the private record {path} is damaged: it tells of {rows:,} people, for whom it is "
+            "too small",
+            file=path,
+        )
+    return pl.read_parquet(path, use_statistics=False, glob=False)
+
+
+def _as_record(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the columns of a private record; refuse those of another type."""
     names = ("user", "trajectory", "person")
     missing = [name for name in names if name not in table.columns]
     if missing:
         raise ColumnError(f"the private record has no column {missing[0]!r}")
-    return table.select(pl.col("user").cast(pl.String), "trajectory", pl.col("person"))
+    for name, fine, should in (
+        ("user", not table["user"].dtype.is_nested(), "text or numbers"),
+        ("trajectory", table["trajectory"].dtype.is_integer() or not len(table), "whole numbers"),
+        ("person", table["person"].dtype in (pl.String, pl.Null), "text"),
+    ):
+        if not fine:
+            raise ColumnError(
+                f"the private record: its column {name!r} holds {table[name].dtype}; it must hold "
+                f"{should}"
+            )
+    return table.select(
+        pl.col("user").cast(pl.String), "trajectory", pl.col("person").cast(pl.String)
+    )
 
 
 def crowds_in(published: Published, original: Trajectories, table: pl.DataFrame) -> Ints:

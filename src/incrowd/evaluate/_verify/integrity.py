@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 
+from incrowd._file_errors import reading_file
 from incrowd.data._manifest import FILES, MANIFEST, TABLES, Manifest, seal
-from incrowd.errors import ArgumentError
+from incrowd.errors import ArgumentError, UnreadableError
 from incrowd.evaluate._verify._kernels import T0, X0, Y0, latest_ends
 from incrowd.evaluate._verify.promises import (
     EdgeGrid,
@@ -84,9 +84,10 @@ def _is_sealed(folder: Path, manifest: Manifest) -> bool:
 def _odd_metadata(file: Path) -> list[str]:
     """Find what a Parquet file carries beside its rows."""
     try:
-        found = pq.read_metadata(file).metadata or {}
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        return [f"{file.name} cannot be read ({error})"]
+        with reading_file(file, document=True):
+            found = pq.read_metadata(file).metadata or {}
+    except UnreadableError as error:
+        return [f"{file.name} is damaged ({error})"]
     odd = {key: value for key, value in found.items() if _METADATA.get(key) != value}
     return [f"{file.name} carries {len(odd)} notes beside its rows"] if odd else []
 

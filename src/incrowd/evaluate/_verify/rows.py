@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pyproj
 from numpy.typing import NDArray
 
+from incrowd._file_errors import reading_file
 from incrowd._numba import Floats, Ints
 from incrowd.data._frame import Frame
 from incrowd.errors import UnreadableError
@@ -59,6 +61,7 @@ PROBLEMS = {
     "order": "out of order, or a repeat of the row before",
     "centre": "with lon, lat that are not the centre of its box to six decimals",
     "text": "written in another way than its values usually are",
+    "statistics": "in groups of rows whose statistics, or numbers of rows, are not true",
 }
 """What can be wrong with a row."""
 
@@ -157,24 +160,71 @@ def _midnight_before(moment: int, slot: int) -> int:
 
 def _tables(file: Path, problems: Counter[str]) -> Iterator[pl.DataFrame]:
     """Give the rows some at a time, columns and all values there."""
-    try:
-        batches = _csv(file, problems) if file.suffix == ".csv" else _parquet(file)
+    with reading_file(file, document=True):
+        batches = (_csv if file.suffix == ".csv" else _parquet)(file, problems)
         for batch in batches:
+            batch.validate(full=True)
             missing = sum(column.null_count for column in batch.columns)
             if missing:
                 raise UnreadableError(f"{file.name} has {missing:,} empty values")
             table = pl.from_arrow(batch)
             assert isinstance(table, pl.DataFrame)  # noqa: S101  a batch gives a frame
             yield table
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise UnreadableError(f"{file.name} cannot be read: {error}") from error
 
 
-def _parquet(file: Path) -> Iterator[Any]:
+def _parquet(file: Path, problems: Counter[str]) -> Iterator[Any]:
+    """Read rows, and see whether what the file says of them beside them is true.
+
+    Whoever reads a file may go by the least and the greatest value that it states for each group
+    of rows, and not look at rows that they rule out.
+    """
     with pq.ParquetFile(file) as parquet:
         found = parquet.schema_arrow
         _check_columns(file, dict(zip(found.names, found.types, strict=True)), found.names)
-        yield from parquet.iter_batches(batch_size=ROWS)
+        for number in range(parquet.num_row_groups):
+            group, rows = parquet.metadata.row_group(number), 0
+            edges: list[tuple[Any, Any]] = []
+            for batch in parquet.iter_batches(batch_size=ROWS, row_groups=[number]):
+                rows += batch.num_rows
+                here = [_edges(column) for column in batch.columns]
+                edges = [*map(_widest, edges, here)] if edges else here
+                yield batch
+            # As many rows as it says, or some could be hidden from others.
+            if rows != group.num_rows or not _is_true(group, edges):
+                problems["statistics"] += max(rows, 1)
+
+
+def _edges(column: Any) -> tuple[Any, Any]:
+    """Return the least and the greatest value of a column; numbers as they are in the file."""
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.int64())
+    found = pc.min_max(column)
+    return found["min"].as_py(), found["max"].as_py()
+
+
+def _widest(some: tuple[Any, Any], more: tuple[Any, Any]) -> tuple[Any, Any]:
+    known = [edge for edge in (*some, *more) if edge is not None]
+    return (min(known), max(known)) if known else (None, None)
+
+
+def _is_true(group: Any, edges: list[tuple[Any, Any]]) -> bool:
+    """Tell whether the statistics of a group of rows are those of its rows, if it has any."""
+    for number, edge in enumerate(edges):
+        column = group.column(number)
+        if column.num_values != group.num_rows or column.has_column_index:
+            return False
+        stated = column.statistics
+        if stated is None:
+            continue
+        if stated.null_count not in (None, 0) or stated.has_distinct_count:
+            return False
+        if stated.has_min_max and (_number(stated.min_raw), _number(stated.max_raw)) != edge:
+            return False
+    return True
+
+
+def _number(raw: Any) -> Any:
+    return raw.decode("utf-8") if isinstance(raw, bytes) else raw
 
 
 def _csv(file: Path, problems: Counter[str]) -> Iterator[Any]:

@@ -213,6 +213,6 @@ def _whose(content: bytes) -> str:
         head = json.loads(content.split(b"\n", 1)[0])
         if head["kind"] == "incrowd checkpoint":
             return "the checkpoint of another input, setting or version"
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         pass
     return "no checkpoint"
