@@ -85,8 +85,11 @@ class TestAnonymize:
         assert (status, err) == (0, "")
         assert names(calls) == ["calls.csv", "release", "who.parquet"]
         lines = out.splitlines()
-        assert lines[0].startswith("people                40 of 41 are published, in 20 crowds of")
-        assert lines[1] == "people dropped        1 of 41 (2.4%)"
+        assert (
+            lines[0]
+            == "people                39 of 41 are published, in 12 crowds of 3 to 4 people"
+        )
+        assert lines[1] == "people dropped        2 of 41 (4.9%)"
         assert "  k-anonymity   ok  Every record is identical" in out
         assert "  linkage       ok  In 27,500 trials" in out
         assert "It protects against\n- record linkage" in out
@@ -154,7 +157,7 @@ class TestAnonymize:
         assert "samples suppressed    none" not in out
 
     def test_single_samples_may_be_suppressed(self, anonymize, calls):
-        words = ("--max-metres", 1000, "--max-minutes", 60)
+        words = ("--k", 2, "--max-metres", 1000, "--max-minutes", 60)
         assert anonymize(*words, "--merge", "two-stage")[0] == 0
         boxes = read_manifest(calls / "release")
         assert anonymize(*words, "--suppress", "samples", "--overwrite")[0] == 0
@@ -164,7 +167,7 @@ class TestAnonymize:
         assert lost[0] > lost[1] > 0
 
     def test_the_best_boxes_keep_to_thresholds_and_delete_less(self, anonymize, calls):
-        words = ("--max-metres", 1000, "--max-minutes", 60)
+        words = ("--k", 2, "--max-metres", 1000, "--max-minutes", 60)
         lost = []
         for more in (("--merge", "two-stage"), (), ("--suppress-price", 0.1)):
             assert anonymize(*words, *more, "--overwrite")[0] == 0
@@ -202,10 +205,34 @@ class TestAnonymize:
     def test_a_release_can_be_replaced(self, anonymize, calls):
         assert anonymize()[0] == 0
         first = read_manifest(calls / "release")
-        assert anonymize("--overwrite", "--k", 3)[0] == 0
+        assert anonymize("--overwrite", "--k", 2)[0] == 0
         second = read_manifest(calls / "release")
-        assert (first.settings["k"], second.settings["k"]) == (2, 3)
+        assert (first.settings["k"], second.settings["k"]) == (3, 2)
         assert names(calls) == ["calls.csv", "release"]
+
+    def test_pairs_are_noted_once(self, anonymize):
+        status, _, err = anonymize("--k", 2)
+        assert status == 0
+        assert err.startswith(
+            "note: --k = 2 makes pairs: each of a pair can subtract her own trace"
+        )
+        assert err.count("subtract") == 1
+        # By its settings: nothing is noted without an option, nor in Python.
+        assert anonymize("--overwrite")[2] == ""
+
+    def test_edges_are_rounded(self, anonymize, calls):
+        status, out, err = anonymize("--edges", "450m,15min")
+        assert status == 0
+        assert err == "note: --edges is rounded up from 450 m to 500 m (5 cells of the grid)\n"
+        assert read_manifest(calls / "release").settings["edges"] == "500m,15min"
+        assert "rounded outwards to 500 m and 15 min" in " ".join(out.split())
+        sheet = (calls / "release" / "fact-sheet.md").read_text("utf-8")
+        assert "| edges of samples are rounded outwards to | 500m,15min |" in sheet
+        rows = pl.read_parquet(calls / "release" / "trajectories.parquet")
+        assert (
+            (rows.select(pl.col("x_min", "x_max", "y_min", "y_max") % 500) == 0).to_series().all()
+        )
+        assert (rows["t_end"].dt.epoch("s") % 900 == 0).all()
 
     def test_a_large_k_is_noted(self, anonymize):
         status, _, err = anonymize("--k", 1001)
@@ -224,6 +251,18 @@ class TestWrongUse:
     @pytest.mark.parametrize(
         ("words", "text"),
         [
+            (
+                ["--edges", "100m"],
+                "--edges must be at least two cells of the grid (200 m), not 100 m",
+            ),
+            (
+                ["--edges", "500"],
+                "--edges takes metres and minutes like 500m,15min, or one of them",
+            ),
+            (
+                ["--method", "cloak", "--cloak", 60, "--edges", "1h"],
+                "--edges belongs to --method gl",
+            ),
             (["--k", 42], "41 people cannot hide in a crowd of 42"),
             (["--k", 1], "--k must be at least 2, not 1"),
             (["--k", 0], "--k must be at least 2, not 0"),

@@ -13,14 +13,14 @@ class TestDemo:
         status, out, _ = incrowd("demo", "-o", folder, "--users", 20)
         assert status == 0
         assert out.startswith("A synthetic city of 20 people, none of them real\n---")
-        assert "k = 2: nobody is k-anonymous already" in out
-        assert "20 of 20 are published" in out
+        assert "k = 3: nobody is k-anonymous already" in out
+        assert " of 20 are published, in " in out
         assert "linkage       ok" in out
         attacked = [
             line.split() for line in out.split("highest risk    after\n")[1].splitlines()[:9]
         ]
         assert [line[0] for line in attacked[:3]] == ["location", "location_sequence", "visit"]
-        assert all(float(line[4]) <= 0.5 for line in attacked)
+        assert all(float(line[4]) <= 0.334 for line in attacked)
         unique = [line.split() for line in out.split("How unique people are")[1].splitlines()[5:9]]
         assert [line[0] for line in unique] == ["1", "2", "3", "4"]
         assert all(float(line[2]) == 0 for line in unique)
@@ -59,14 +59,14 @@ class TestDemo:
     def test_can_be_run_again(self, incrowd, tmp_path):
         for users in (5, 6):
             assert incrowd("demo", "-o", tmp_path, "--users", users)[0] == 0
-            assert read_manifest(tmp_path / "release").sizes["people"] == users // 2 * 2
+            assert read_manifest(tmp_path / "release").sizes["smallest_crowd"] >= 3
 
     def test_tells_programs(self, incrowd, tmp_path):
         status, out, _ = incrowd("demo", "-o", tmp_path, "--users", 5, "--json")
         found = json.loads(out)
         assert (status, found["people"], found["release"]) == (0, 5, str(tmp_path / "release"))
 
-    @pytest.mark.parametrize("users", [1, 0, "x"])
+    @pytest.mark.parametrize("users", [2, 1, 0, "x"])
     def test_nobody_hides_alone(self, incrowd, tmp_path, users):
         assert incrowd("demo", "-o", tmp_path, "--users", users)[0] == 2
         assert list(tmp_path.iterdir()) == []

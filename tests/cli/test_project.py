@@ -26,6 +26,13 @@ class TestInit:
         assert "no row has a time" in err
         assert not output.exists()
 
+    def test_pairs_are_noted_once(self, project, incrowd):
+        words = ("init", "calls.csv", "--tz", "Europe/Paris", "--k", "2")
+        status, _, err = incrowd(*words)
+        assert status == 0
+        assert err.startswith("note: --k = 2 makes pairs")
+        assert err.count("note:") == 1
+
     def test_finds_columns_times_and_antennas(self, project, incrowd):
         status, out, err = incrowd("init", "calls.csv", "--tz", "Europe/Paris")
         assert (status, err) == (0, "")

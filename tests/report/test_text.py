@@ -135,6 +135,7 @@ class TestSettings:
         [
             ({"k": 5, "reshape": "split"}, "--method glove --k 5 --reshape split READING -o"),
             ({"k": 2, "variant": "loose"}, "--method glove --k 2 --variant loose READING -o"),
+            ({"k": 2, "edges": "500m,15min"}, "--method glove --k 2 --edges 500m,15min READING -o"),
             ({"k": 2, "variant": "a; b"}, "--method glove --k 2 --variant 'a; b' READING -o"),
         ],
     )

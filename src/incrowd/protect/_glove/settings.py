@@ -61,7 +61,7 @@ USUAL = 3
 """The k of the command line, unless another is given."""
 SUBTRACTED = (
     "k = 2 makes pairs: each of a pair can subtract her own trace from the record that they share, "
-    f"and so learns the other's; k = {USUAL}, or more, leaves two others or more"
+    f"and so learns the other's; with k = {USUAL} what is left is that of two others"
 )
 """What is told of pairs, once, before the work begins."""
 WIDEST = 2**31 - 1
