@@ -144,22 +144,24 @@ def same_identifiers(names: Sequence[str]) -> list[list[int]]:
 def groups_of_keys(keys: Sequence[set[Key]]) -> list[list[int]]:
     """Return groups of those that have a key in common, directly or through others."""
     first: dict[Key, int] = {}
-    parent = list(range(len(keys)))
+    parent: dict[int, int] = {}
 
     def root(one: int) -> int:
-        while parent[one] != one:
-            parent[one] = parent[parent[one]]
-            one = parent[one]
+        while (above := parent.setdefault(one, one)) != one:
+            parent[one] = parent[above]
+            one = above
         return one
 
     for index, own in enumerate(keys):
         for key in own:
-            a, b = root(first.setdefault(key, index)), root(index)
-            parent[max(a, b)] = min(a, b)
+            before = first.setdefault(key, index)
+            if before != index:
+                a, b = root(before), root(index)
+                parent[max(a, b)] = min(a, b)
     groups: defaultdict[int, list[int]] = defaultdict(list)
-    for index in range(len(keys)):
+    for index in sorted(parent):
         groups[root(index)].append(index)
-    return [group for group in groups.values() if len(group) > 1]
+    return list(groups.values())
 
 
 def _phone(name: str, *, separators: bool) -> tuple[str, str] | None:

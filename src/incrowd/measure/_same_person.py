@@ -331,8 +331,8 @@ def _presences(data: Trajectories) -> _Presences:
     key, person = np.divmod(rows, people)
     first = differs_from_previous(key)
     cuts = np.append(np.flatnonzero(first), len(rows))
-    cell, moment = np.divmod(key[first], many)
-    return _Presences(np.cumsum(first) - 1, person, cuts, cell, moment)
+    cell, ten_minutes = np.divmod(key[first], many)
+    return _Presences(np.cumsum(first) - 1, person, cuts, cell, ten_minutes)
 
 
 def _same_traces(data: Trajectories) -> tuple[list[tuple[int, int]], int]:
