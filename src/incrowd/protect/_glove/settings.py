@@ -130,8 +130,8 @@ def spare_of(ledger: object, spare: int | None, merge: str) -> int | None:
         return None
     if merge != "optimal":
         raise ArgumentError(
-            "ledgers need merge='optimal': the papers' boxes come with merges, which do not know of "
-            "earlier releases"
+            "ledgers need merge='optimal': the papers' boxes come with merges, which do not know "
+            "of earlier releases"
         )
     return whole("ledger_spare", SPARE if spare is None else spare, 0, MOST_SPARE)
 
