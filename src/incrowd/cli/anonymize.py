@@ -144,7 +144,7 @@ def anonymize(
     written = {"release": output, "private record": record, "checkpoint": journal, "ledger": kept}
     refuse_same(context.params["data"], written)
     _refuse_journal(journal, output)
-    _tell_left_behind(output, record)
+    _tell_left_behind(output, record, kept)
     if record is None:
         say(
             "note: without --record nobody can ever check again that the release is true to the "
@@ -269,11 +269,11 @@ def refuse_same(data: str, written: Mapping[str, Path | None]) -> None:
             )
 
 
-def _tell_left_behind(output: Path, record: Path | None) -> None:
+def _tell_left_behind(output: Path, *others: Path | None) -> None:
     """Say what runs that were killed have left, for nobody else will remove it."""
     from incrowd.evaluate._publish import left_behind
 
-    for path in left_behind(output, record):
+    for path in left_behind(output, *others):
         say(
             f"note: {path} was left by a run that was killed; it is no release, and nothing to "
             "share. Unless that run is still going on, delete it"

@@ -294,11 +294,11 @@ def refuse_places(final: Path, *, record: Path | None = None, overwrite: bool = 
     refuse_taken(record, overwrite=overwrite)
 
 
-def left_behind(final: Path, record: Path | None = None) -> list[Path]:
-    """Give what runs that were killed have left beside a release, and a record, of this name."""
+def left_behind(final: Path, *others: Path | None) -> list[Path]:
+    """Give what runs that were killed have left beside a release, and other files, of this name."""
     return sorted(
         path
-        for name in (final, record)
+        for name in (final, *others)
         if name is not None
         # Two dots begin the name of what was still being written.
         for begins in (".", "..")
