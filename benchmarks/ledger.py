@@ -6,6 +6,9 @@ how many are left out in the last month, what samples lose in the boxes of that 
 that are made afresh, and how many people the attack *composition* leaves alone in releases 1, 6 and
 12. The guarantee is checked over all sets of releases.
 
+``python -m benchmarks.ledger --years``: how many are left out as time goes on, for three years; by
+histories alone, with crowds of whom it happens, since who may be published depends on nothing else.
+
 ``python -m benchmarks.ledger --time``: how long the twelfth month takes on civ of 20,000 people.
 
 *Loss* is the mean stretch effort of an original sample against the published box that holds it, by
@@ -26,9 +29,10 @@ from numpy.typing import NDArray
 import incrowd
 from benchmarks.common import machine
 from benchmarks.kmerge import loss
-from incrowd.data._ledger import Ledger
+from incrowd.data._ledger import ABSENT, Ledger
 from incrowd.data._synthetic import presets
 from incrowd.data._trajectories import Trajectories
+from incrowd.protect._glove.stable import HELD_BACK, NEWCOMER, keep_together
 
 MONTHS, LEAVING, AWAY = 12, 0.05, 0.0
 """How many months; the share of people who leave in each, and of those who are away for one."""
@@ -187,9 +191,49 @@ def timed(people: int) -> None:
         )
 
 
+def left_out(k: int, spare: int, leaving: float, months: int, people: int = 4000) -> list[float]:
+    """Give the share of people who are held back in each month."""
+    rng = np.random.default_rng(1)
+    history, here = np.full((people, 0), ABSENT, np.int32), np.arange(people)
+    found = []
+    for month in range(months):
+        if month:
+            stay = here[rng.random(len(here)) >= leaving]
+            new = len(history) + np.arange(len(here) - len(stay))
+            nothing = np.full((len(new), month), ABSENT, np.int32)
+            history, here = np.vstack([history, nothing]), np.concatenate([stay, new])
+        place = keep_together(history[here], k)
+        fresh = rng.permutation(np.flatnonzero(place == NEWCOMER))
+        # Who is left over at the end is in the last crowd.
+        crowds = max(1, len(fresh) // (k + spare))
+        place[fresh] = (
+            place.max() + 1 + np.minimum(np.arange(len(fresh)) // (k + spare), crowds - 1)
+        )
+        column = np.full(len(history), ABSENT, np.int32)
+        column[here] = np.where(place == HELD_BACK, ABSENT, place)
+        history = np.column_stack([history, column])
+        found.append(float((place == HELD_BACK).mean()))
+    return found
+
+
+def years() -> None:
+    """Print how many are left out after a half, one, two and three years."""
+    print(
+        f"\n{LEAVING:.0%} leave every month; held back\n\n"
+        "| k | spare | month 6 | month 12 | month 24 | month 36 |\n|---|---|---|---|---|---|"
+    )
+    for k in (2, 3):
+        for spare in (*SPARES, 8):
+            found = left_out(k, spare, LEAVING, 36)
+            shares = " | ".join(f"{found[month - 1]:.1%}" for month in (6, 12, 24, 36))
+            print(f"| {k} | {spare} | {shares} |", flush=True)
+
+
 if __name__ == "__main__":
     machine()
-    if "--time" in sys.argv:
+    if "--years" in sys.argv:
+        years()
+    elif "--time" in sys.argv:
         timed(20_000)
     else:
         table("city", LEAVING, 0.0)

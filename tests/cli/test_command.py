@@ -13,7 +13,9 @@ from incrowd.cli._renamed import RENAMED, with_new_names
 
 ROOT = typer.main.get_command(app)
 COMMANDS = ROOT.commands
-READING_COMMANDS = sorted(set(COMMANDS) - {"clean", "demo", "init", "sign", "synth", "warmup"})
+READING_COMMANDS = sorted(
+    set(COMMANDS) - {"clean", "demo", "init", "ledger", "sign", "synth", "warmup"}
+)
 VALUES = {"--max-bad": "0.1", "--top-places": "7", "--attack-sample": "9"}
 """Values of options that take numbers; 3 will do for the others."""
 

@@ -105,6 +105,14 @@ class TestAnonymize:
         assert (status, "--withdraw 1 first" in " ".join(err.split())) == (2, True)
         assert sequences() == [1, 2]
 
+    def test_what_a_killed_run_has_left_is_told(self, months, anonymize, incrowd):
+        (months / ".ledger.parquet.part-0123abcd").touch()
+        words = ("--ledger", "ledger.parquet", "--record", "who.parquet")
+        _, _, err = incrowd("anonymize", "march.csv", "-o", "march", *words)
+        assert ".ledger.parquet.part-0123abcd was left by a run that was killed" in " ".join(
+            err.split()
+        )
+
     def test_a_new_one_is_said_to_be_new(self, months, incrowd):
         words = ("--ledger", "ledger.parquet", "--record")
         _, _, err = incrowd("anonymize", "march.csv", "-o", "march", *words, "who.parquet")

@@ -89,6 +89,16 @@ class TestFile:
 
 
 class TestRefuses:
+    def test_to_begin_where_a_killed_run_has_moved_one_away(self, written):
+        moved = written.with_name(f".{written.name}.old-0123abcd")
+        written.rename(moved)
+        with pytest.raises(
+            UnreadableError, match=r"\.old-0123abcd .* rename it to ledger\.parquet"
+        ):
+            Ledger.open(written)
+        moved.rename(written)
+        assert len(Ledger.open(written).entries) == 2
+
     def test_what_is_not_there(self, file, tmp_path):
         with pytest.raises(UnreadableError, match="there is no such file"):
             Ledger.read(file)

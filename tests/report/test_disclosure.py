@@ -117,6 +117,13 @@ class TestSmallCounts:
         hidden = "not shown, because it would tell another count"
         assert losses["people_left_over"] == losses["people_emptied"] == hidden
 
+    def test_few_who_are_held_back_are_not_counted(self):
+        losses = {"people_dropped": 20, "people_left_over": 0, "people_emptied": 17}
+        known = with_settings(numbers(k=3), losses=losses | {"people_held_back": 3})
+        losses = suppress_small_counts(known).settings.losses
+        assert losses["people_held_back"] == "fewer than 10"
+        assert losses["people_emptied"] == "not shown, because it would tell another count"
+
     @pytest.mark.parametrize("dropped", range(1, 10))
     def test_a_round_number_of_people_tells_nothing_of_how_few_are_left_out(self, dropped):
         known = with_sizes(self.numbers(dropped), original_people=90 + dropped)

@@ -18,6 +18,7 @@ it is as private as the private record, and stays outside of releases.
 
 import contextlib
 import datetime as dt
+import glob
 import hashlib
 import io
 import json
@@ -166,12 +167,14 @@ class Ledger(Summarised):
         Raises
         ------
         UnreadableError
-            If the file is no ledger, is damaged, or was written by a later version.
+            If the file is no ledger, is damaged, or was written by a later version; or if it was
+            moved away by a run that was killed.
         ArgumentError
             If k is smaller than that of the ledger.
         """
         wanted = FEWEST if k is None else whole("k", k, FEWEST)
         if not os.path.lexists(path):
+            _refuse_moved(Path(path))
             empty = np.empty((0, 0), np.int32)
             return cls(Path(path), wanted, (), pl.Series("user", [], pl.String()), empty)
         found = cls.read(path)
@@ -439,6 +442,17 @@ def hashes_of(release: str | os.PathLike[str]) -> tuple[str, str]:
     if not isinstance(rows, Mapping) or not isinstance(rows.get("sha256"), str):
         raise UnreadableError(f"{folder} is no release: its manifest names no rows", file=folder)
     return _hash((folder / MANIFEST).read_bytes()), rows["sha256"]
+
+
+def _refuse_moved(file: Path) -> None:
+    """Refuse to begin a ledger where one was, which a run that was killed has left elsewhere."""
+    moved = sorted(file.absolute().parent.glob(f".{glob.escape(file.name)}.old-*"))
+    if moved:
+        raise UnreadableError(
+            f"the ledger {file} is not there, but {moved[-1].name} beside it is, to which a run "
+            f"moved it that was killed; rename it to {file.name}",
+            file=file,
+        )
 
 
 def _parsed(file: Path, content: bytes, header: Mapping[str, Any]) -> Ledger:

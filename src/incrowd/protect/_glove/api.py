@@ -493,7 +493,6 @@ def glove(
     from incrowd.protect._glove.grouping import Asked, Grouping
     from incrowd.protect._glove.k_merge import best_boxes
     from incrowd.protect._glove.release import merges_of, published, release_of
-    from incrowd.protect._glove.stable import crowds_with
 
     data = Trajectories.of(data)
     max_space = _threshold("max_space", max_space, "max_metres", max_metres, data)
@@ -553,6 +552,8 @@ def glove(
             return release_of(data, run, settings, edges=edges)
         merges = merges_of(run)
     else:
+        from incrowd.protect._glove.stable import crowds_with
+
         people, held_back, merges = crowds_with(ledger, data, k, spare or 0, group)
     boxed = best_boxes(
         data,
