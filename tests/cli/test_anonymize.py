@@ -524,3 +524,44 @@ class TestNamesThatAreTaken:
         assert (status, out) == (2, "")
         assert "lies in in, all of which is the input" in err
         assert names(calls / "in") == ["calls.csv"]
+
+
+class TestDiverse:
+    @pytest.mark.filterwarnings("ignore:.* people live in one square")
+    def test_every_crowd_has_its_homes_at_night_where_people_live(self, anonymize, incrowd):
+        diverse = ("--k", "3", "--diverse", "home:2:2km", "--local-tz", "Africa/Dakar")
+        status, out, err = anonymize(*diverse, "--record", "who.parquet")
+        assert status == 0, err
+        assert "2 distinct homes on a grid of 2 km" in out
+        stated = {"homes": 2, "metres": 2000, "tz": "Africa/Dakar"}
+        assert read_manifest(pathlib.Path("release")).settings["diverse"] == stated
+        status, out, _ = incrowd("verify", "release", "--record", "who.parquet")
+        assert status == 0
+        assert "diversity     ok           The people of every crowd have at least 2" in out
+        status, out, _ = incrowd("verify", "release")
+        assert status == 0
+        assert "diversity     not checked" in out
+
+    @pytest.mark.parametrize(
+        ("diverse", "says"),
+        [
+            ("home:0", "--diverse is 'home:0', but fewer than 2 distinct homes protect nothing"),
+            ("home:x", "--diverse is 'home:x'; write it as home:3 or home:3:5km"),
+            ("town:3", "--diverse is 'town:3', but only homes can be asked for"),
+            ("home:3:10m", "but the data has cells of 100 m"),
+            ("home:90", "--diverse asks for 90 distinct homes in every crowd, but there are"),
+        ],
+    )
+    def test_bad_input_is_refused_and_nothing_written(self, anonymize, calls, diverse, says):
+        status, _, err = anonymize("--k", "3", "--diverse", diverse, "--local-tz", "UTC")
+        assert status == 2
+        assert says in err
+        assert not (calls / "release").exists()
+
+    def test_not_with_refined_crowds_or_other_methods(self, anonymize):
+        status, _, err = anonymize("--diverse", "home:2", "--crowds", "refined")
+        assert status == 2
+        assert "--diverse does not go with --crowds='refined'" in err
+        status, _, err = anonymize("--method", "cloak", "--cloak", "60", "--diverse", "home:2")
+        assert status == 2
+        assert "--diverse belongs to --method glove" in err
