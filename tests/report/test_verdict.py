@@ -221,6 +221,17 @@ class TestNobodyHasAHome:
             assert len(cost["rows"][0]) == len(cost["head"])
 
 
+class TestCostOfLargerCrowds:
+    def test_a_little_is_not_nothing(self):
+        shares = {"within_2_km": 0.004, "within_2_hours": 0.0, "within_both": 0.0004,
+                  "deleted": 0.996, "homes": None}  # fmt: skip
+        other = dict.fromkeys(shares) | {"k": 10, "homes": 0.5}
+        cost = words(replace(numbers(), cost_of_k=CostOfK(50, (shares | {"k": 5}, other))))["cost"]
+        assert cost["rows"] == [
+            ("5", "less than 0.1%", "0.4%", "0%", "99.6%", "-"), ("10", *"----", "50%"),
+        ]  # fmt: skip
+
+
 class TestUse:
     @pytest.mark.parametrize(
         ("share", "level"),

@@ -336,7 +336,11 @@ def _cost(numbers: Numbers) -> dict[str, Any]:
         ),
         "head": ("k", *heads.values()),
         "rows": [
-            (f"{row['k']:g}", *(percent(row[name], 0) for name in heads)) for row in found.rows
+            (
+                f"{row['k']:g}",
+                *("-" if row[name] is None else rounded_percent(row[name]) for name in heads),
+            )
+            for row in found.rows
         ],
     }
 
