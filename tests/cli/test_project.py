@@ -3,6 +3,7 @@
 import json
 import stat
 import tomllib
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -49,6 +50,21 @@ class TestInit:
             "antennas": "sites.csv",
         }
         assert found["anonymize"] == {"method": "glove", "k": 3}
+
+    def test_columns_of_other_names_are_given_as_the_message_says(
+        self, tmp_path, monkeypatch, incrowd
+    ):
+        monkeypatch.chdir(tmp_path)
+        rows = "".join(f"{n},2024-03-{n:02} 10:00:00,14.7,-17.4\n" for n in range(1, 10))
+        Path("c.csv").write_text(f"abonne,date_heure,nord,est\n{rows}")
+        status, _, err = incrowd("init", "c.csv", "--tz", "UTC")
+        assert (status, "--user on the command line" in err) == (4, True)
+        names = {"user": "abonne", "time": "date_heure", "lat": "nord", "lon": "est"}
+        words = [word for role, name in names.items() for word in (f"--{role}", name)]
+        assert incrowd("init", "c.csv", "--tz", "UTC", *words)[0] == 0
+        found = tomllib.loads(Path("incrowd.toml").read_text())["data"]
+        assert {role: found[role] for role in names} == names
+        assert incrowd("describe")[0] == 0
 
     def test_tells_programs(self, project, incrowd):
         status, out, _ = incrowd("init", "calls.csv", "--tz", "Europe/Paris", "--json")

@@ -1,4 +1,6 @@
+import hashlib
 import json
+import shlex
 import shutil
 
 import polars as pl
@@ -56,6 +58,25 @@ class TestReport:
         assert set(read_manifest(release).files) == {
             "fact-sheet.md", "trajectories.parquet", "report.html",
         }  # fmt: skip
+
+    def test_the_command_to_sign_names_the_page_that_was_written(self, incrowd, release, tmp_path):
+        for words, page in (
+            ((), release.parent / "release-report.html"),
+            (("-o", tmp_path / "read by her.html"), tmp_path / "read by her.html"),
+        ):
+            _, out, _ = incrowd("report", release, "--attack-sample", 5, *words)
+            assert f"The report is in {page}." in out
+            said = next(line for line in out.splitlines() if line.startswith("When you have"))
+            command = shlex.split(said.partition(":")[2])
+            command = command[command.index("sign") :]
+            assert ("--report" in command) == bool(words)
+            filled = {"WORD": "refuse", "NAME": "A. Diop"}
+            status, _, err = incrowd(*(filled.get(each, each) for each in command))
+            assert (status, err) == (0, "")
+            decision = release.parent / "release-decision.json"
+            signed = json.loads(decision.read_text())["report"]
+            assert signed["sha256"] == hashlib.sha256(page.read_bytes()).hexdigest()
+            decision.unlink()
 
     def test_beside_the_original_for_machines(self, incrowd, beside, release):
         status, out, _ = incrowd(

@@ -4,10 +4,12 @@ from dataclasses import replace
 import pytest
 
 from incrowd.evaluate import Check
+from incrowd.evaluate._utility.inference import Share
 from incrowd.report import _thresholds
 from incrowd.report._lights import AMBER, GREEN, RED, ChecksPassed, Threshold
-from incrowd.report._numbers import Exposure, SamePersons, plain
+from incrowd.report._numbers import CostOfK, Exposure, SamePersons, plain
 from incrowd.report._page import TEMPLATES
+from incrowd.report._text import words
 from incrowd.report._thresholds import LIGHTS, docs_table, lights_of
 from incrowd.report._verdict import judge
 from report.samples import before, numbers, rows, sharp, with_sizes, within
@@ -190,6 +192,62 @@ class TestAnswer:
         assert "but 99.9% of the samples are not in it" in verdict.headline
         [reason] = verdict.because
         assert reason.startswith("99.9% of the samples are not in the release: decide whether")
+
+
+class TestNobodyHasAHome:
+    """People who were seen at other times of the day only."""
+
+    def told(self, homes, works):
+        known = numbers()
+        nobody, half = Share(0, homes), Share(works // 2, works)
+        lengths = tuple(
+            replace(each, home=nobody, work=half, night=nobody, homogeneous=nobody)
+            for each in known.inference.disclosures
+        )
+        known = replace(known, inference=replace(known.inference, disclosures=lengths))
+        return judge(known).questions[2]
+
+    def test_the_question_of_inference_names_the_hours(self):
+        asked = self.told(0, 0)
+        assert (asked.level, asked.word) == ("amber", "not assessed")
+        assert "from 22 to 6 h or from 9 to 17 h" in asked.says
+        assert "no place of anybody is known" not in asked.says
+
+    def test_the_question_of_inference_points_at_no_homes(self):
+        assert "see the light Homes" in self.told(100, 100).says
+        says = self.told(0, 100).says
+        assert "see the light Homes" not in says
+        assert "Nobody was seen from 22 to 6 h" in says
+
+    def test_the_lights_say_why(self):
+        verdict = judge(replace(numbers(), utility=within(None, None)))
+        for about, hours in (("Homes", "22 to 6 h"), ("Workplaces", "9 to 17 h")):
+            found = light(verdict, about)
+            assert (found.level, found.value) == ("grey", "not known")
+            assert found.says.startswith(f"Nobody was seen from {hours} in the original")
+        without = light(judge(numbers()), "Homes").says
+        assert without == "Cannot be said without the original and the private record."
+
+    def test_the_price_of_larger_crowds_has_no_homes(self):
+        names = ("within_2_km", "within_2_hours", "within_both", "deleted")
+        row = dict.fromkeys(names, 0.5) | {"k": 2, "homes": None}
+        for homes in (None, 0.5):
+            known = replace(numbers(), cost_of_k=CostOfK(50, (row | {"homes": homes},)))
+            cost = words(known)["cost"]
+            assert ("home" in cost["says"]) == (homes is not None)
+            assert ("homes within 1 km" in cost["head"]) == (homes is not None)
+            assert len(cost["rows"][0]) == len(cost["head"])
+
+
+class TestCostOfLargerCrowds:
+    def test_a_little_is_not_nothing(self):
+        shares = {"within_2_km": 0.004, "within_2_hours": 0.0, "within_both": 0.0004,
+                  "deleted": 0.996, "homes": None}  # fmt: skip
+        other = dict.fromkeys(shares) | {"k": 10, "homes": 0.5}
+        cost = words(replace(numbers(), cost_of_k=CostOfK(50, (shares | {"k": 5}, other))))["cost"]
+        assert cost["rows"] == [
+            ("5", "less than 0.1%", "0.4%", "0%", "99.6%", "-"), ("10", *"----", "50%"),
+        ]  # fmt: skip
 
 
 class TestUse:

@@ -18,7 +18,7 @@ from incrowd.cli._screen import print_lines
 from incrowd.errors import ArgumentError, IncrowdError, UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from incrowd.data._io.time_formats import Guess
 
@@ -85,6 +85,13 @@ class Look:
         return self.tables[0] if len(self.tables) == 1 else None
 
 
+def _column(name: str, what: str) -> Any:
+    """Return the option that names the column of a role."""
+    return typer.Option(
+        name, help=what, metavar="COLUMN", show_default="found", rich_help_panel="Columns"
+    )
+
+
 def init(
     data: Annotated[
         str,
@@ -125,6 +132,15 @@ def init(
             show_default="one beside the data that fits",
         ),
     ] = None,
+    user: Annotated[str | None, _column("--user", "Who: the person's id.")] = None,
+    time: Annotated[str | None, _column("--time", "When.")] = None,
+    place: Annotated[
+        str | None, _column("--place", "Antenna, access point, venue or zone.")
+    ] = None,
+    lat: Annotated[str | None, _column("--lat", "Latitude, degrees.")] = None,
+    lon: Annotated[str | None, _column("--lon", "Longitude, degrees.")] = None,
+    x: Annotated[str | None, _column("--x", "Easting, metres.")] = None,
+    y: Annotated[str | None, _column("--y", "Northing, metres.")] = None,
     k: Annotated[
         int, typer.Option("--k", min=2, help="People who must share each record.", metavar="K")
     ] = 3,
@@ -153,7 +169,10 @@ def init(
         find_zone(tz)
     if k == PAIR:
         say(f"note: {in_option_names(SUBTRACTED, 'glove')}")
-    look = look_at(data, antennas)
+    given = {
+        "user": user, "time": time, "place": place, "lat": lat, "lon": lon, "x": x, "y": y,
+    }  # fmt: skip
+    look = look_at(data, antennas, {role: name for role, name in given.items() if name})
     chosen = time_format or _chosen_format(look)
     if tz is None:
         tz = _asked_zone(zoned=look.zoned)
@@ -168,8 +187,10 @@ def init(
     print(f"\nWrote {output}. Read it, correct it, then:  incrowd run")
 
 
-def look_at(data: str, antennas: Path | None = None) -> Look:
-    """Look at the first rows of some of the files.
+def look_at(
+    data: str, antennas: Path | None = None, given: "Mapping[str, str] | None" = None
+) -> Look:
+    """Look at the first rows of some of the files; `given` names columns by role.
 
     Raises
     ------
@@ -184,7 +205,7 @@ def look_at(data: str, antennas: Path | None = None) -> Look:
     from incrowd.data._io.time_formats import guess_time_formats
     from incrowd.measure._same_identifier import same_identifiers
 
-    files = files_of(data)
+    files, named = files_of(data), dict(given or {})
     step = max(1, len(files) // _FILES)
     times: list[str] = []
     names: dict[str, None] = {}
@@ -192,12 +213,14 @@ def look_at(data: str, antennas: Path | None = None) -> Look:
         first = open_source(connection, files[0], names=None, separator=None)
         found = list(first.kinds)
         has_position = any(
-            all(find_by_usual_name(found, USUAL[role]) for role in roles) for roles in _POSITIONS
+            all(role in named or find_by_usual_name(found, USUAL[role]) for role in roles)
+            for roles in _POSITIONS
         )
         with explain_missing_columns(files[0], files):
             columns = find_columns(
                 found,
-                dict.fromkeys(("user", "time", "lat", "lon", "x", "y", "place", "geometry")),
+                dict.fromkeys(("user", "time", "lat", "lon", "x", "y", "place", "geometry"))
+                | named,
                 where=first.name,
                 no_position=not has_position,
             )
@@ -229,7 +252,7 @@ def look_at(data: str, antennas: Path | None = None) -> Look:
     typed = kind.startswith(("TIMESTAMP", "DATE"))
     times = times if typed else _usual_shape(times)
     shown = times[:: max(1, len(times) // _SHOWN)][:_SHOWN]
-    given = () if antennas is None else (antennas,)
+    table = () if antennas is None else (antennas,)
     return Look(
         files=len(files),
         columns=columns,
@@ -237,7 +260,7 @@ def look_at(data: str, antennas: Path | None = None) -> Look:
         formats=[] if typed else guess_time_formats(times, bad=_BAD),
         zoned="TIME ZONE" in kind or (not typed and all(map(_has_zone, times))),
         positions=has_position,
-        tables=given or (() if has_position else _beside(files)),
+        tables=table or (() if has_position else _beside(files)),
         same_person=len(same_identifiers(list(names))),
         person_of=find_by_usual_name(found, _PERSONS, taken=set(columns.values())),
     )

@@ -130,7 +130,10 @@ def _inference(numbers: Numbers, _lights: Sequence[Light], limits: Threshold) ->
     near, far = found.disclosures[0], found.disclosures[-1]
     shown = {name: of for name in _PLACES if (of := getattr(far, name)).share is not None}
     if not shown:
-        says = "Nobody was seen at night or by day in the original: no place of anybody is known."
+        says = (
+            "Nobody was seen from 22 to 6 h or from 9 to 17 h in the original, so that nobody has "
+            "a home or a workplace there that could be told. Other places were not looked at."
+        )
         return Answer(AMBER, NOT_ASSESSED, says)
     parts = [
         f"{_PLACES[name]} of {getattr(near, name).words} to {near.within}, of {of.words} to "
@@ -150,10 +153,14 @@ def _inference(numbers: Numbers, _lights: Sequence[Light], limits: Threshold) ->
             f"Whoever knows the homes of the others as well learns more: {far.homogeneous.words} "
             f"are in a crowd whose homes all lie within {far.within}. "
         )
-    says += (
-        "Crowds do not prevent this. (Where an analyst would look for homes, by all samples of a "
-        "record, is another question: see the light Homes.)"
-    )
+    says += "Crowds do not prevent this."
+    if "home" in shown:
+        says += (
+            " (Where an analyst would look for homes, by all samples of a record, is another "
+            "question: see the light Homes.)"
+        )
+    else:
+        says += " Nobody was seen from 22 to 6 h in the original: nobody has a home there."
     level = limits.level(shown[worst].share or 0.0)
     return Answer(level, figure, says, f"{limits.sentence} ({limits.source})")
 

@@ -325,15 +325,22 @@ def _cost(numbers: Numbers) -> dict[str, Any]:
         "deleted": "left out",
         "homes": "homes within 1 km",
     }
+    of = "of original samples, the last of people who have a home in the original"
+    if all(row["homes"] is None for row in found.rows):
+        del heads["homes"]  # nobody has one
+        of = "of original samples"
     return {
         "says": (
             f"Measured on {who}, with the settings of this release and another k. How figures "
-            "fall from k to k is what to look at. Shares are of original samples, the last of "
-            "people who have a home in the original."
+            f"fall from k to k is what to look at. Shares are {of}."
         ),
         "head": ("k", *heads.values()),
         "rows": [
-            (f"{row['k']:g}", *(percent(row[name], 0) for name in heads)) for row in found.rows
+            (
+                f"{row['k']:g}",
+                *("-" if row[name] is None else rounded_percent(row[name]) for name in heads),
+            )
+            for row in found.rows
         ],
     }
 

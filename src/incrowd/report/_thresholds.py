@@ -192,6 +192,18 @@ def _within_1_km(numbers: Numbers, place: Literal["home", "work"]) -> float | No
     return found.found_within(1)
 
 
+def _no_place(what: str, hours: str) -> Callable[[Numbers], str]:
+    """Say why nothing is said of homes, or of workplaces."""
+
+    def says(numbers: Numbers) -> str:
+        if numbers.utility is None or numbers.utility.persons is None:
+            reason = reason_missing(numbers, "the original and the private record")
+            return f"Cannot be said{reason}."
+        return f"Nobody was seen from {hours} in the original: nobody has a {what} there."
+
+    return says
+
+
 def _in_place(numbers: Numbers, what: Literal["flows", "population"]) -> float | None:
     """Return the share of trips, or of people's hours, that are where they were."""
     if numbers.utility is None:
@@ -372,6 +384,7 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
             "Of all people who have a home in the original, published or not, the share whose home "
             "in the release, the place of most samples at night, is within 1 km of it."
         ),
+        missing=_no_place("home", "22 to 6 h"),
     ),
     Threshold(
         light="Workplaces",
@@ -387,6 +400,7 @@ LIGHTS: tuple[Threshold | ChecksPassed, ...] = (
             "Of all people who have a workplace in the original, published or not, the share whose "
             "workplace in the release, the place of most samples by day, is within 1 km of it."
         ),
+        missing=_no_place("workplace", "9 to 17 h"),
     ),
     Threshold(
         light="Trips",

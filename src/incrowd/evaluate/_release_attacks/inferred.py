@@ -147,7 +147,10 @@ class Inferred(ReleaseAttack):
         by = {each.name: each for each in figures}
         shown = [f"{name}_{FAR}" for name in words if by[f"{name}_{FAR}"].of]
         if not shown:
-            return self.not_tried("Nobody was seen at night or at work in the original.")
+            return self.not_tried(
+                "Nobody was seen from 22 to 6 h or from 9 to 17 h in the original: nobody has a "
+                "home or a workplace there."
+            )
         worst = max(shown, key=lambda name: by[name].share or 0.0)
         said = {"home": "the home", "work": "the workplace", "night": "where they were on a night"}
         parts = ", ".join(

@@ -173,8 +173,9 @@ def _places(persons: Persons) -> Chart | None:
         (f"{km} km", *(percent(cells.get((text, km)), missing="") for text in present))
         for km in dict.fromkeys(row["km"] for row in rows)
     )
+    what = " and ".join(f"{text}s" for text in present if text in ("home", "workplace"))
     return one(
-        "places", "left", "Are homes and workplaces still found?",
+        "places", "left", f"Are {what or 'centres of mass'} still found?",
         f"Found within 1 km of the true place: {near} of all people who have one in the original, "
         "published or not.", finish(line),
         ("error, at most", *present), table,
