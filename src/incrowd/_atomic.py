@@ -89,8 +89,8 @@ def replacing_all(
     """
     finals = [Path(path) for path in paths]
     refuse = functools.partial(refuse_taken, directory=directory, overwrite=overwrite)
+    tidy(*finals, *gone)
     for final in finals:
-        tidy(final)
         refuse(final)
     with _claimed(finals, at or finals[0], directory=directory) as claimed:
         parts = [part for part, _, _ in claimed]

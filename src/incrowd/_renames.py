@@ -10,8 +10,8 @@ names so:
 2. For each name, what has it and what gets it are exchanged in one step, where the system offers
    that (`renameat2` of Linux); what had the name is then called ``.NAME.incrowd-old-XXXX``. Where
    it does not, the old one is moved aside first.
-3. The folders are synced and the journal is removed: from now on, all is done.
-4. What had the names is removed.
+3. The folders are synced, what had the names is removed, and so are the notes and, last, the
+   journal.
 
 A crash leaves one of these states, and whoever looks at any of the names next (`settle`) ends it:
 
@@ -21,7 +21,7 @@ A crash leaves one of these states, and whoever looks at any of the names next (
   neither). If each new one is there as the journal says, byte for byte, and what had the names is
   still what the journal says, the rest is done. Otherwise what was done is undone. If neither can
   be, nothing is touched, and an error says so.
-- No journal any more: the new ones are there. The old ones are leftovers under hidden names.
+- No journal any more: the new ones are there, and nothing else is.
 
 Only what its writer handed over, complete and (a release) verified, is ever in a journal, so
 nothing else gets a name. While a process renames, it holds the lock on the journal, and others
@@ -194,9 +194,9 @@ def give_names(
     first = _place(pairs[0][1] if at is None else at)
     notes = [name for name in places if name != first and first not in name.parents]
     with contextlib.ExitStack() as held:
-        for name in notes:
-            note = held.enter_context(_Journal.begun(name))
-            note.write({"at": os.path.relpath(first, name.parent)})
+        written = [held.enter_context(_Journal.begun(name)) for name in notes]
+        for note in written:
+            note.write({"at": os.path.relpath(first, note.path.parent)})
         journal = held.enter_context(_Journal.begun(first))
         for new, name in pairs:
             kept = not overwrite and name not in amended
@@ -215,8 +215,12 @@ def give_names(
             _sync_folders(steps)
             journal.keep = False
             raise
-    for step in steps:
-        remove(step.old)
+        journal.keep = True
+        for step in steps:
+            remove(step.old)
+        for note in written:
+            note.close()
+        journal.keep = False
 
 
 def settle(path: str | os.PathLike[str]) -> None:
@@ -285,10 +289,10 @@ def _settle(journal: "_Journal", name: Path) -> Path | None:
     steps = [_Step.of(each, name.parent) for each in said.get("steps", ())]
     # Without steps it was cut short, and nothing had begun.
     how = _finish_or_undo(steps, journal.path) if steps else ""
+    _forget(steps, name)
     journal.keep = False
     journal.close()
     if steps:
-        _forget(steps, name)
         told = ", ".join(str(step.name) for step in steps)
         tell(f"a run was killed just before it had written {told}; {how}")
     return None
@@ -325,7 +329,16 @@ def _forget(steps: Sequence[_Step], name: Path) -> None:
             if path is not None and kind_of(path):
                 remove_unused(path)
         if step.name != name:
-            settle(step.name)
+            _remove_note(step.name)
+
+
+def _remove_note(name: Path) -> None:
+    path = journal_of(name)
+    with contextlib.suppress(OSError):
+        lock = Lock(path)
+        if "at" in _Journal(path, lock).read():
+            path.unlink()
+        lock.release()
 
 
 class _Journal:

@@ -143,11 +143,12 @@ class Command(TyperCommand):
             if record is None:
                 continue
             written, text = record
+            text = _USUAL.sub(r"[default: \1", text)
             if isinstance(one, TyperArgument):
                 groups["Arguments"].append((_argument(one), text))
             else:
                 group = getattr(one, "rich_help_panel", None) or "Options"
-                groups.setdefault(group, []).append((written, _USUAL.sub(r"[default: \1", text)))
+                groups.setdefault(group, []).append((written, text))
         if any("--attack" in one.opts for one in self.get_params(ctx)):
             groups["Attacks"] = _attacks()
         return groups
