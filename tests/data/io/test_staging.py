@@ -11,7 +11,7 @@ import strategies
 from incrowd._memory import Memory
 from incrowd.data._io import scan, staging
 from incrowd.errors import ArgumentError, InputError
-from strategies import only_deep, random_cases
+from strategies import in_deep, random_cases
 
 
 def table(**changes):
@@ -149,7 +149,7 @@ class TestMemory:
         with pytest.raises(InputError, match="names of people and places"):
             incrowd.read(rows)
 
-    @only_deep
+    @in_deep
     def test_the_peak_keeps_to_the_limit(self, tmp_path):
         rows = 8_000_000
         file = tmp_path / "x.parquet"
