@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import numpy as np
 import polars as pl
 import pytest
@@ -5,9 +8,10 @@ from hypothesis import given
 
 import incrowd
 import strategies
-from incrowd.data._io import staging
+from incrowd._memory import Memory
+from incrowd.data._io import scan, staging
 from incrowd.errors import ArgumentError, InputError
-from strategies import random_cases
+from strategies import in_deep, random_cases
 
 
 def table(**changes):
@@ -96,3 +100,67 @@ class TestSlots:
     def test_a_window_too_long_for_the_slots_is_refused(self):
         with pytest.raises(ArgumentError, match="too short for a time window of 73,049 days"):
             incrowd.read(table(), slot=1, window=("1900-01-01", "2100-01-01"))
+
+
+PEAK = """
+import resource, sys, incrowd
+data = incrowd.read(sys.argv[1], memory="800MB", threads=2)
+print(data.reading.spilled, data.samples, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+class TestMemory:
+    def test_too_many_samples_are_told_before_all_is_read(self, monkeypatch, tmp_path):
+        monkeypatch.setattr(staging, "ROW_BYTES", 10**12)
+        monkeypatch.setattr(scan, "_BATCH", 1 << 16)
+        rows = 1 << 19
+        file = tmp_path / "x.parquet"
+        pl.select(
+            user=pl.int_range(rows) // 64,
+            time=1_000_000_000 + pl.int_range(rows) % 64 * 60,
+            lat=pl.lit(48.0),
+            lon=pl.lit(2.0),
+        ).write_parquet(file)
+        assert incrowd.read(file).samples == rows
+        seen = []
+        monkeypatch.setattr(Memory, "for_rows", property(lambda _: rows // 4 * 24))
+        with pytest.raises(InputError, match="raise the limit") as caught:
+            incrowd.read(file, progress=seen.append)
+        assert seen[-1] < rows // 2
+        assert caught.value.file == str(file)
+
+    def test_repeats_are_no_samples(self, monkeypatch):
+        monkeypatch.setattr(staging, "ROW_BYTES", 10**12)
+        rows = pl.concat([table()] * 100_000)
+        monkeypatch.setattr(Memory, "for_rows", property(lambda _: 100_000))
+        assert incrowd.read(rows).samples == 3
+
+    def test_saved_trajectories_are_refused_before_they_are_read(self, monkeypatch, tmp_path):
+        file = tmp_path / "x.parquet"
+        incrowd.synthesize("city", users=50, seed=1).save(file)
+        monkeypatch.setattr(Memory, "of", classmethod(lambda cls, _: cls(340_000_001)))
+        with pytest.raises(InputError, match="memory limit") as caught:
+            incrowd.read(file)
+        assert caught.value.file == str(file)
+
+    def test_names_are_counted(self, monkeypatch):
+        monkeypatch.setattr(Memory, "for_rows", property(lambda _: 100_000))
+        rows = pl.concat([table()] * 2).with_columns(user=pl.lit("x" * 60_000) + pl.col("time"))
+        with pytest.raises(InputError, match="names of people and places"):
+            incrowd.read(rows)
+
+    @in_deep
+    def test_the_peak_keeps_to_the_limit(self, tmp_path):
+        rows = 8_000_000
+        file = tmp_path / "x.parquet"
+        pl.select(
+            user=pl.int_range(rows) // 200,
+            time=1_700_000_000 + pl.int_range(rows) % 200 * 5820,
+            lat=5 + pl.int_range(rows).hash() % 2_000_003 / 1e6,
+            lon=-5 + pl.int_range(rows).hash(7) % 2_000_003 / 1e6,
+        ).write_parquet(file)
+        run = [sys.executable, "-c", PEAK, str(file)]
+        ended = subprocess.run(run, capture_output=True, text=True, check=True)  # noqa: S603
+        spilled, samples, peak = ended.stdout.split()
+        assert (spilled, int(samples)) == ("True", rows)
+        assert int(peak) * 1024 <= 800e6
