@@ -254,6 +254,10 @@ def _without_counts(check: "Check", least: int) -> "Check":
         said = what_fitted(known, counted=False)
         known["known"] = [{n: of for n, of in row.items() if n != "none"} for row in known["known"]]
         return replace(check, figures=known, says=said)
+    if check.name == "people":
+        known = {n: of for n, of in known.items() if n not in ("people", "identifiers")}
+        says = "Crowds are of people, and not of identifiers." if check.ok else check.says
+        return replace(check, figures=known, says=says.partition(" (")[0].removesuffix(".") + ".")
     if check.name != "membership" or not check.ok:
         return replace(check, figures=known)
     says = (
