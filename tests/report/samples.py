@@ -64,7 +64,7 @@ def numbers(
             claim="" if k is None else f"at least {k} people share every record",
         ),
         sizes=Sizes({"people": 90, "samples": 900}),
-        same_person=SamePersons(90, 90, 0, 0, 0),
+        same_person=SamePersons(0, 0),
         after=Exposure(rows(*unique), None) if unique else None,
         inference=told(0),
     )

@@ -107,6 +107,21 @@ class TestSmallCounts:
         assert check.figures == {"trajectories": 5}
         assert "fewer than 10 people" in check.says
 
+    @pytest.mark.parametrize("ok", [True, False])
+    def test_people_under_identifiers_are_not_counted(self, ok):
+        known = self.numbers(2)
+        says = (
+            "2 of 40 crowds hold somebody under two identifiers (82 people under 99 identifiers)."
+        )
+        figures = {"people": 82, "identifiers": 99, "smallest": 2}
+        check = Check("people", ok=ok, says=says, figures=figures)
+        proof = replace(known.verification, checks=(check,))
+        [check] = suppress_small_counts(replace(known, verification=proof)).verification.checks
+        assert check.figures == {"smallest": 2}
+        assert "82" not in check.says
+        assert "99" not in check.says
+        assert check.says.endswith("identifiers.")
+
     def test_a_part_that_would_tell_another_is_not_told(self):
         known = with_settings(
             numbers(k=3),

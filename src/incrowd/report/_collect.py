@@ -209,8 +209,7 @@ def collect_numbers(
 def _same_persons(data: Trajectories) -> SamePersons:
     """Count who may be in the original twice."""
     found = incrowd.same_person(data)
-    groups = len(found.groups)
-    return SamePersons(found.people, found.identifiers, found.suspected, groups, found.too_few)
+    return SamePersons(found.suspected, len(found.groups))
 
 
 def gaps_in(

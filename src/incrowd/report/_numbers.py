@@ -170,21 +170,16 @@ class Sizes:
 class SamePersons:
     """How many people may be in the original twice.
 
+    How many people there are stands elsewhere, rounded where it has to be.
+
     Attributes
     ----------
-    people, identifiers
-        How many people the original has, and under how many identifiers they were read.
     suspected, groups
-        How many of them may be the same person as another, and how many groups they make.
-    too_few
-        How many have too few samples for their trace to tell.
+        How many may be the same person as another, and how many groups they make.
     """
 
-    people: int
-    identifiers: int
     suspected: int
     groups: int
-    too_few: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,11 +50,20 @@ def for_recipients(
     return replace(found, checks=tuple(_told(check, least, few=few) for check in found.checks))
 
 
+def _people(check: Check) -> Check:
+    """Withhold how many people and identifiers the original has."""
+    known = {n: of for n, of in check.figures.items() if n not in ("people", "identifiers")}
+    says = "Crowds are of people, and not of identifiers." if check.ok else check.says
+    return replace(check, figures=known, says=f"{says.partition(' (')[0].removesuffix('.')}.")
+
+
 def _told(check: Check, least: int, *, few: bool) -> Check:
     if check.name == "membership" and few:
         return _membership(check, least)
     if check.name == "linkage" and few:
         return _linkage(check)
+    if check.name == "people" and few:
+        return _people(check)
     if check.name == "k-anonymity":
         return _crowds(check, least)
     if check.name == "promise" and is_few(check.figures.get("fewest"), least):

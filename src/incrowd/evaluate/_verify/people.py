@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from incrowd._disclosure import is_few
 from incrowd._format import people as _people
 from incrowd.evaluate._verify.result import Check, failed, passed
 from incrowd.evaluate._verify.rows import Published
@@ -24,8 +25,6 @@ __all__ = [
 
 
 PEOPLE = "people"
-FEW = 10
-"""Fewer identifiers more than people are not counted: the check is told in the release."""
 
 
 def check_people(
@@ -50,7 +49,7 @@ def check_people(
     people, identifiers = len(original), persons.count(original.people)
     figures: dict[str, Any] = {"people": people, "identifiers": identifiers}
     who = f"{_people(people)} under {identifiers:,} identifiers"
-    if 0 < identifiers - people < FEW:
+    if is_few(identifiers - people):
         figures["identifiers"] = None
         who = f"{_people(people)}, a few of them under several identifiers"
     if table is None:
@@ -62,7 +61,6 @@ def check_people(
                 figures,
             )
         return passed(PEOPLE, f"{who}; no more records than people.", figures)
-    by_identifier = names_identifiers(original, table)
     by_identifier = names_identifiers(original, table)
     found = _crowds(published, persons.table if by_identifier else None, table)
     short = 0 if k is None else int((found["people"] < k).sum())
