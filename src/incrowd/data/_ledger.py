@@ -57,7 +57,6 @@ ABSENT = -1
 """The crowd of who is not in a release."""
 FEWEST = 2
 """The smallest crowd that hides anybody."""
-_KINDS = (pl.String(), pl.Int64(), pl.UInt64())
 
 Crowds = NDArray[np.int32]
 
@@ -117,7 +116,7 @@ class Ledger(Summarised):
     entries
         The releases, oldest first.
     people
-        The identifiers of everybody who was published.
+        The identifiers of everybody who was published, as text.
     crowds
         A row for each of them and a column for each release: the number of her crowd, -1 if she
         was not in it.
@@ -241,30 +240,18 @@ class Ledger(Summarised):
         Raises
         ------
         ArgumentError
-            If identifiers are of another kind than those of the ledger, or come twice.
+            If identifiers are neither text nor whole numbers, or come twice.
         """
         found = np.full((len(people), len(self.entries)), ABSENT, np.int32)
+        people = _texts(people)
         if people.n_unique() != len(people):
             raise ArgumentError("an identifier comes twice, and stands for one person in a ledger")
-        if not len(self.people):
-            return found
-        self._refuse_other_kind(people)
         rows = pl.DataFrame([self.people.alias("user")]).with_row_index("row")
         asked = pl.DataFrame([people.alias("user")])
         at = asked.join(rows, on="user", how="left", maintain_order="left")["row"]
         known = at.is_not_null().to_numpy()
         found[known] = self.crowds[at.drop_nulls().to_numpy()]
         return found
-
-    def _refuse_other_kind(self, people: pl.Series) -> None:
-        if people.dtype != self.people.dtype:
-            kind = {True: "text", False: "numbers"}
-            mine, theirs = (kind[each.dtype == pl.String()] for each in (self.people, people))
-            raise ArgumentError(
-                f"identifiers are {theirs} ({people.dtype}) in this data and {mine} "
-                f"({self.people.dtype}) in {self.path}, the ledger; nobody would be found again. "
-                "Read every month in the same way"
-            )
 
     def with_release(self, assignment: pl.DataFrame, **about: Any) -> "Ledger":
         """Return the ledger with one release more.
@@ -277,16 +264,14 @@ class Ledger(Summarised):
             The other attributes of its `LedgerEntry`.
         """
         placed = assignment.filter(pl.col("trajectory").is_not_null())
+        placed = placed.with_columns(_texts(placed["user"]).alias("user"))
         users, crowd = placed["user"], placed["trajectory"].to_numpy().astype(np.int32)
-        if users.dtype not in _KINDS:
-            raise ArgumentError(f"identifiers must be text or whole numbers, not {users.dtype}")
         before = self.crowds_of(users)
         fresh = (before == ABSENT).all(axis=1)
         column = np.full(len(self.people), ABSENT, np.int32)
-        if len(self.people):
-            rows = pl.DataFrame([self.people.alias("user")]).with_row_index("row")
-            old = placed.join(rows, on="user", how="inner", maintain_order="left")
-            column[old["row"].to_numpy()] = old["trajectory"].to_numpy()
+        rows = pl.DataFrame([self.people.alias("user")]).with_row_index("row")
+        old = placed.join(rows, on="user", how="inner", maintain_order="left")
+        column[old["row"].to_numpy()] = old["trajectory"].to_numpy()
         new = np.full((int(fresh.sum()), len(self.entries) + 1), ABSENT, np.int32)
         new[:, -1] = crowd[fresh]
         people = users.filter(pl.Series(fresh)).alias("user")
@@ -294,10 +279,8 @@ class Ledger(Summarised):
         return replace(
             self,
             entries=(*self.entries, entry),
-            people=pl.concat([self.people, people]) if len(self.people) else people,
-            crowds=np.concatenate([np.column_stack([self.crowds, column]), new])
-            if len(self.people)
-            else new,
+            people=pl.concat([self.people.alias("user"), people]),
+            crowds=np.concatenate([np.column_stack([self.crowds, column]), new]),
         )
 
     def _next(self) -> int:
@@ -464,7 +447,7 @@ def _parsed(file: Path, content: bytes, header: Mapping[str, Any]) -> Ledger:
     if table.columns != ["user", *map(_column, entries)]:
         raise ValueError("its columns are not those of its releases")
     users = table["user"]
-    if users.dtype not in _KINDS or users.null_count() or users.n_unique() != len(users):
+    if users.dtype != pl.String or users.null_count() or users.n_unique() != len(users):
         raise ValueError("its people have no identifiers, or the same")
     matrix = table.drop("user").fill_null(ABSENT).cast(pl.Int32)
     crowds = np.ascontiguousarray(matrix.to_numpy(), np.int32).reshape(len(users), len(entries))
@@ -475,6 +458,19 @@ def _parsed(file: Path, content: bytes, header: Mapping[str, Any]) -> Ledger:
         raise ValueError("its releases are out of order")
     k = whole("k", header["k"], FEWEST)
     return Ledger(file, k, entries, users, crowds, withdrawn, _hash(content))
+
+
+def _texts(people: pl.Series) -> pl.Series:
+    """Return identifiers as text.
+
+    They are read as numbers where all of them are whole numbers as one writes them, and as text in
+    another month with one that is not: the text is the same.
+    """
+    if people.dtype == pl.String:
+        return people
+    if not people.dtype.is_integer():
+        raise ArgumentError(f"identifiers must be text or whole numbers, not {people.dtype}")
+    return people.cast(pl.String)
 
 
 def _column(entry: LedgerEntry) -> str:

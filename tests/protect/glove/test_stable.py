@@ -229,11 +229,15 @@ class TestRefuses:
         other = incrowd.Trajectories(CITY.columns, CITY.offsets, CITY.frame, people=again)
         with pytest.warns(PrivacyWarning, match=r"only 0 of the 14 people .* change every month"):
             incrowd.glove(other, 2, ledger=ledger)
+
+    def test_identifiers_are_the_same_as_numbers_and_as_text(self):
         text = incrowd.Trajectories(
             CITY.columns, CITY.offsets, CITY.frame, people=CITY.people.cast(pl.String)
         )
-        with pytest.raises(ArgumentError, match=r"identifiers are text .* and numbers"):
-            incrowd.glove(text, 2, ledger=ledger)
+        ledger = entered(*begun())
+        one, two = (incrowd.glove(data, 2, ledger=ledger) for data in (CITY, text))
+        assert one.assignment["trajectory"].equals(two.assignment["trajectory"])
+        assert entered(ledger, one).crowds.tolist() == entered(ledger, two).crowds.tolist()
 
     def test_half_of_the_people_are_enough(self, recwarn):
         incrowd.glove(CITY[:7], 2, ledger=entered(*begun()))

@@ -27,8 +27,9 @@ SECOND = (
 )
 OTHERS = (
     (
-        "a release of the same people that is not in the same ledger: laid over this one, crowds "
-        "that differ leave what both have in common, which may be one person"
+        "a release of the same people that is not in the same ledger, or for which their "
+        "identifiers were others: laid over this one, crowds that differ leave what both have in "
+        "common, which may be one person"
     ),
     (
         "somebody who knows that a person is absent from a release of the ledger: that rules out "
