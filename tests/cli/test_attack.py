@@ -189,7 +189,7 @@ class TestWrongUse:
     )
     def test_is_one_message_and_leaves_nothing(self, incrowd, twins, monkeypatch, words, text):
         monkeypatch.chdir(twins.parent)
-        status, out, err = incrowd("attack", "calls.csv", *words)
+        status, out, err = incrowd("attack", "calls.csv", *words, "--show-values")
         assert (status, out) == (4 if "@none.txt" in words else 2, "")
         assert err.startswith("incrowd: ")
         assert text in err

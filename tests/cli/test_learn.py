@@ -222,7 +222,7 @@ class TestPredict:
         assert out.splitlines()[1] == "targets               2; the crowd is everybody"
         status, out, err = incrowd("predict", new, "--model", model, "--targets", "5,nobody")
         assert (status, out) == (2, "")
-        assert "--targets: person 'nobody' is not in the data" in err
+        assert "--targets: person 'n...' (6 characters) is not in the data" in err
 
     @pytest.mark.filterwarnings("default::incrowd.errors.DataWarning")
     def test_warns_of_people_unlike_all_it_has_seen(self, incrowd, cars, model):

@@ -151,7 +151,7 @@ def case(request, tmp_path):
 class TestBadFiles:
     def test_describe_says_why_and_ends_with_4(self, case, monkeypatch, capsys):
         path, words = case
-        status, out, err = command(monkeypatch, capsys, "describe", path)
+        status, out, err = command(monkeypatch, capsys, "describe", path, "--show-values")
         assert (status, out) == (STATUS.get(words, 4), "")
         assert err.startswith("incrowd: ")
         assert words in err
@@ -161,7 +161,9 @@ class TestBadFiles:
         path, words = case
         before = sorted(path.parent.iterdir())
         output = path.parent / "out.csv"
-        status, out, err = command(monkeypatch, capsys, "convert", path, "-o", output)
+        status, out, err = command(
+            monkeypatch, capsys, "convert", path, "-o", output, "--show-values"
+        )
         assert (status, out) == (STATUS.get(words, 4), "")
         assert words in err
         assert sorted(path.parent.iterdir()) == before
