@@ -39,7 +39,7 @@ SETTINGS = {
     "reshape": "samples that overlap in time",
     "max_space": "samples are left out that would be wider than",
     "max_time": "samples are left out that would be longer than",
-    "diverse": "distinct homes in every crowd, at least; the width of their squares; zone of the night",
+    "diverse": "distinct homes in every crowd, at least, the width of their squares, and the zone",
     "stretch": "a sample counts as lost entirely from this growth on, and weights of both",
     "suppress": "what is suppressed: larger boxes, or samples that were stretched more",
     "suppress_price": "price of deleting a sample (1: what a kept one loses at most)",
