@@ -42,6 +42,7 @@ SETTINGS = {
     "reshape": "samples that overlap in time",
     "max_space": "samples are left out that would be wider than",
     "max_time": "samples are left out that would be longer than",
+    "diverse": "distinct homes in every crowd, at least, the width of their squares, and the zone",
     "stretch": "a sample counts as lost entirely from this growth on, and weights of both",
     "suppress": "what is suppressed: larger boxes, or samples that were stretched more",
     "suppress_price": "price of deleting a sample (1: what a kept one loses at most)",
@@ -60,7 +61,7 @@ SETTINGS = {
 }
 LOSSES = {
     "people_dropped": "people left out, in all",
-    "people_left_over": "of these: left over at the end, fewer than k",
+    "people_left_over": "of these: left over at the end, too few people, or homes, for a crowd",
     "people_emptied": "of these: none of their samples was left",
     "people_held_back": "of these: left out because of earlier releases",
     "samples_dropped": "samples of people who were left out",

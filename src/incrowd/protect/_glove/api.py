@@ -6,8 +6,9 @@ again, until everybody is in a crowd of k. Where the paper leaves a choice:
 - of two trajectories, the *longer* has more samples; of equals, the older one (the lower index;
   merges are younger than all before them);
 - of pairs that cost the same, the one with the oldest member, then with the older other one;
-- `strict`: who has a crowd of k is left alone, and fewer than k people may be left over; they are
-  dropped and counted. `loose`: such a crowd may still take in others, and nobody is left over.
+- `strict`: who has a crowd of k is left alone, and fewer than k people may be left over (or more,
+  with too few distinct homes among them: see `incrowd.measure._stretch.variety`); they are dropped
+  and counted. `loose`: such a crowd may still take in others, and nobody is left over.
 """
 
 import os

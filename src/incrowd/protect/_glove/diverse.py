@@ -73,7 +73,7 @@ class Diverse:
     >>> city = incrowd.synthesize("city", users=60, seed=7)
     >>> release = incrowd.glove(city, k=3, diverse=incrowd.Diverse(homes=2))
     >>> release.settings["diverse"]
-    {'homes': 2, 'metres': 1000, 'tz': 'Africa/Abidjan'}
+    {'homes': 2, 'metres': 1000, 'tz': 'UTC'}
     """
 
     homes: int

@@ -56,7 +56,7 @@ class Losses(Summarised, Mapping[str, int]):
     people_dropped
         People who are not in the release: left over, or emptied.
     people_left_over
-        People for whom nobody was left to make a crowd of k.
+        People for whom nobody was left to make a crowd of k, or of enough distinct homes.
     people_emptied
         People of whose trajectory suppression left nothing.
     people_held_back
