@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.data._frame import laea
-from incrowd.data._io.projection import area_of_use, centre, local_projection, refuse_far
+from incrowd.data._io.projection import _lie, area_of_use, centre, local_projection, refuse_far
 from incrowd.errors import ArgumentError, PlaceError
 
 
@@ -88,3 +88,10 @@ class TestAreaOfUse:
     def test_an_unknown_plane_is_refused(self):
         with pytest.raises(ArgumentError, match="unknown coordinate reference system"):
             area_of_use("EPSG:nonsense")
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(1, "1 position lies"), (1200, "1,200 positions lie")]
+)
+def test_one_position_is_one(number, said):
+    assert _lie(number) == said

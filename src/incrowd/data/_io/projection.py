@@ -43,11 +43,16 @@ def local_projection(positions: Callable[[], Iterable[Chunk]]) -> str:
     beyond = _count_beyond(positions, lat0, lon0, MAX_DISTANCE)
     if beyond:
         raise PlaceError(
-            f"{beyond:,} positions lie more than {MAX_DISTANCE:,} km from the data's centre "
+            f"{_lie(beyond)} more than {MAX_DISTANCE:,} km from the data's centre "
             f"(lat {lat0:.2f}, lon {lon0:.2f}): no projection shows them all without distorting "
             "distances. Read one region at a time (bbox=), or give the projection to use (crs=)"
         )
     return laea(lat0, lon0)
+
+
+def _lie(number: int) -> str:
+    """Say that so many positions lie somewhere."""
+    return "1 position lies" if number == 1 else f"{number:,} positions lie"
 
 
 def refuse_far(crs: str, cell: float, positions: Callable[[], Iterable[Chunk]]) -> None:
@@ -62,7 +67,7 @@ def refuse_far(crs: str, cell: float, positions: Callable[[], Iterable[Chunk]]) 
     beyond = _count_beyond(positions, lat0, lon0, MAX_DISTANCE + cell / 1000)
     if beyond:
         raise PlaceError(
-            f"{beyond:,} positions lie more than {MAX_DISTANCE:,} km from the centre of the grid "
+            f"{_lie(beyond)} more than {MAX_DISTANCE:,} km from the centre of the grid "
             f"(lat {lat0:.2f}, lon {lon0:.2f}), which seems to be that of another dataset. Remove "
             "the file NAME.frame.json beside the data, or give another grid (frame=)"
         )
