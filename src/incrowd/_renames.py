@@ -224,17 +224,12 @@ def give_names(
 
 
 def settle(path: str | os.PathLike[str]) -> None:
-    """Finish, or undo, what a killed process had begun to rename to this name.
+    """Finish, or undo, what a killed process had begun to rename to this name, and tell.
 
     Raises
     ------
     OutputError
         If neither can be done, for something else has the name by now.
-
-    Warns
-    -----
-    IncrowdWarning
-        If there was something to do, or nobody but another user can do it.
     """
     name = Path(path)
     if not name.name or not os.path.lexists(journal_of(name)):
