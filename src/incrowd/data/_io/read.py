@@ -327,7 +327,13 @@ def _scan(
         duckdb_connection(limit, options.threads, temp_dir) as connection,
     ):
         table = None if cells is None else read_cells(connection, cells)
-        staging = Staging(connection, limit.for_rows, options.threads, limit.for_notes)
+        staging = Staging(
+            connection,
+            limit.for_rows,
+            options.threads,
+            samples=limit.for_samples,
+            notes=limit.for_notes,
+        )
         reader = Reader(connection, options, files, table, staging, aside)
         reader.scan([None] if files is None else files, source)
         yield reader
