@@ -25,6 +25,8 @@ __all__ = [
 _UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 _BASE = 340 * 10**6
 """What Python and its libraries take before any data, and rows on their way between them."""
+_START = 300 * 10**6
+"""What Python and its libraries take, alone."""
 _BEYOND = 1.25
 """How much more than its limit DuckDB takes: what it frees comes back late."""
 _LEAST = 800 * 10**6
@@ -68,6 +70,11 @@ class Memory:
     def for_rows(self) -> int:
         """The bytes that rows that wait to be sorted may take."""
         return self.limit - int(_BEYOND * self.for_duckdb) - _BASE
+
+    @property
+    def for_samples(self) -> int:
+        """The bytes that the samples may take, once they are sorted and DuckDB has less to do."""
+        return self.limit - self.for_duckdb - _START
 
     def refuse_below(self, need: int, path: Path) -> None:
         """Refuse a file that needs more bytes than there are, before it is read."""

@@ -123,7 +123,7 @@ class TestMemory:
         ).write_parquet(file)
         assert incrowd.read(file).samples == rows
         seen = []
-        monkeypatch.setattr(Memory, "for_rows", property(lambda _: rows // 4 * 24))
+        monkeypatch.setattr(Memory, "for_samples", property(lambda _: rows // 4 * 24))
         with pytest.raises(InputError, match="raise the limit") as caught:
             incrowd.read(file, progress=seen.append)
         assert seen[-1] < rows // 2
@@ -131,8 +131,8 @@ class TestMemory:
 
     def test_repeats_are_no_samples(self, monkeypatch):
         monkeypatch.setattr(staging, "ROW_BYTES", 10**12)
-        rows = pl.concat([table()] * 100_000)
-        monkeypatch.setattr(Memory, "for_rows", property(lambda _: 100_000))
+        rows = table()[np.tile(np.arange(3), 100_000)]
+        monkeypatch.setattr(Memory, "for_samples", property(lambda _: 100_000))
         assert incrowd.read(rows).samples == 3
 
     def test_saved_trajectories_are_refused_before_they_are_read(self, monkeypatch, tmp_path):

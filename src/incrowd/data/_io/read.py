@@ -351,7 +351,13 @@ def _scan(
     ):
         table = None if cells is None else read_cells(connection, cells)
         persons = None if same_person is None else read_person_table(connection, same_person)
-        staging = Staging(connection, limit.for_rows, options.threads, limit.for_notes)
+        staging = Staging(
+            connection,
+            limit.for_rows,
+            options.threads,
+            samples=limit.for_samples,
+            notes=limit.for_notes,
+        )
         reader = Reader(connection, options, files, table, staging, aside, persons)
         reader.scan([None] if files is None else files, source)
         yield reader

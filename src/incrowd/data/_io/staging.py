@@ -95,14 +95,19 @@ class Staging:
         The memory for rows, in bytes.
     threads
         How many threads project and pack rows.
+    samples
+        The memory for samples once they are sorted, in bytes.
     notes
         The memory for what the scanner notes of lines with missing or surplus fields, in bytes.
     """
 
-    def __init__(self, connection: Any, budget: int, threads: int, notes: int = 1 << 30) -> None:
+    def __init__(
+        self, connection: Any, budget: int, threads: int, *, samples: int, notes: int
+    ) -> None:
         # A cursor of its own: the scan's result stays open while rows go to disk.
         self._connection = connection.cursor()
         self._budget = budget
+        self._for_samples = samples
         self.notes = notes
         self._threads = threads
         self._person, self._slot = GrowingArray(np.int32), GrowingArray(np.uint32)
@@ -176,13 +181,13 @@ class Staging:
         chosen = pair[mixed % np.uint64(_LOOKED_AT) == 0]
         self._distinct = np.union1d(self._distinct, chosen)
         least = int(_SURE * _LOOKED_AT * len(self._distinct))
-        if least * SAMPLE_BYTES > self._room:
+        if least * SAMPLE_BYTES > self._for_samples - self._names:
             raise self._too_many(f"{least:,} samples and more")
 
     def _too_many(self, what: str) -> InputError:
         return InputError(
-            f"{what} need more than the {self._room / 1e9:.2f} GB that the memory limit leaves for "
-            f"them; {MORE}",
+            f"{what} need more than the {(self._for_samples - self._names) / 1e9:.2f} GB that the "
+            f"memory limit leaves for them; {MORE}",
             hint=MORE,
         )
 
@@ -349,7 +354,7 @@ class Staging:
             if last[4][0] >= 0:
                 place.append(columns[4])
             size += len(columns[0]) * SAMPLE_BYTES
-            if size > self._room:
+            if size > self._for_samples - self._names:
                 raise self._too_many("the samples")
         self._connection.execute("DROP TABLE cells")
         named = place.to_array() if len(place) else None
