@@ -61,6 +61,14 @@ def make_samples(folder: Path) -> None:
                 hidden, folder / f"release-{form}", original=original, format=form, draws=20,
                 record=folder / f"who-{form}.parquet",
             )  # fmt: skip
+        months = incrowd.glove(original, k=2, ledger=folder / "ledger.parquet")
+        incrowd.publish(
+            months, folder / "release-ledger", original=original, draws=20,
+            ledger=folder / "ledger.parquet",
+        )  # fmt: skip
+        (folder / "persons.csv").write_text(
+            "user,person\n" + "".join(f"{who},p{who // 2}\n" for who in range(12))
+        )
         page = folder / "report.html"
         incrowd.report.make(folder / "release-parquet", targets=5).save(page)
         incrowd.sign(
@@ -196,6 +204,28 @@ def _record_command(file: Path, samples: Path) -> None:
     _command("verify", str(samples / "release-parquet"), "--record", str(file), "--no-project")
 
 
+def _ledger(file: Path, _: Path) -> None:
+    import incrowd
+
+    incrowd.ledger_history(file)
+
+
+def _ledger_command(file: Path, _: Path) -> None:
+    _command("ledger", str(file))
+
+
+def _ledger_used(file: Path, samples: Path) -> None:
+    import incrowd
+
+    incrowd.glove(incrowd.read(samples / "data.csv"), k=2, ledger=file)
+
+
+def _persons(file: Path, samples: Path) -> None:
+    import incrowd
+
+    incrowd.read(samples / "data.csv", same_person=file)
+
+
 def _checkpoint(file: Path, samples: Path) -> None:
     import incrowd
 
@@ -245,6 +275,10 @@ KINDS: dict[str, tuple[str, str, tuple[Callable[[Path, Path], None], ...]]] = {
     ),
     "rows.csv": ("release-csv/trajectories.csv", "trajectories.csv", (_rows("csv"),)),
     "record": ("who-parquet.parquet", "who.parquet", (_record, _record_command)),
+    "ledger": (
+        "ledger.parquet", "ledger.parquet", (_ledger, _ledger_command, _ledger_used)
+    ),
+    "persons": ("persons.csv", "persons.csv", (_persons,)),
     "checkpoint": ("journal.kept", "journal.x", (_checkpoint,)),
     "model": ("model", "model", (_model,)),
     "project": ("incrowd.toml", "incrowd.toml", (_project,)),

@@ -116,6 +116,25 @@ class TestVerdict:
         assert answers[1].word == "partly assessed"
         assert "later data" in answers[1].says
 
+    @pytest.mark.parametrize(
+        ("alone", "later", "level"),
+        [(0.0, 0.0, "green"), (0.0, 0.5, "amber"), (0.2, 0.0, "red"), (0.2, 0.5, "red")],
+    )
+    def test_linkability_is_as_good_as_its_worst_part(self, alone, later, level):
+        found = judge(attacked(composition=alone, which_crowd=later)).questions[1]
+        assert found.level == level
+
+    def test_a_ledger_is_still_told_of_where_later_data_was_tried(self):
+        known = attacked()
+        tried = tuple(
+            replace(each, share=None) if each.attack == "composition" else each
+            for each in known.attacks
+        )
+        settings = replace(known.settings, settings={"k": 3, "ledger_k": 3})
+        says = judge(replace(known, attacks=tried, settings=settings)).questions[1].says
+        assert "made with a ledger" in says
+        assert "or with later data" not in says
+
 
 class TestWords:
     def test_every_option_that_is_named_is_there(self):

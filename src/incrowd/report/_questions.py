@@ -95,7 +95,7 @@ def _linkability(numbers: Numbers, lights: Sequence[Light], _limits: Threshold) 
             f"releases of that ledger, laid over one another, leave {kept} people or more in the "
             "same crowds; that cannot be verified from the release, but with incrowd ledger. "
             "Whether records can be linked with a release that is not in the ledger, or with later "
-            "data of the same people, was not assessed."
+            "data of the same people, was not assessed: each release is judged alone."
         )
     if numbers.identical is None or check is None or check.ok is not True:
         return Answer(AMBER, NOT_ASSESSED, rest)
@@ -109,12 +109,13 @@ def _linkability(numbers: Numbers, lights: Sequence[Light], _limits: Threshold) 
             f" With later data of the same people: the right crowd is found of {later.value} of "
             "people, and not which of its records is theirs."
         )
-        rest = "Whether records can be linked with another release was not assessed."
+        rest = rest.replace(", or with later data of the same people,", "")
     if (together := found.get("composition")) is None:
         return Answer(AMBER, PARTLY_ASSESSED, f"{says} {rest}")
     says += f" With the other releases that were given: {together.says}"
+    worst = min((together.level, later.level if later else AMBER), key=(RED, AMBER, GREEN).index)
     return Answer(
-        together.level, f"{together.value} of people are alone in all releases together", says,
+        worst, f"{together.value} of people are alone in all releases together", says,
         f"{together.thresholds} ({together.source})",
     )  # fmt: skip
 

@@ -157,7 +157,7 @@ class Composition(ReleaseAttack):
         "nothing but the releases."
     )
     gains = "who are alone in what their crowds have in common"
-    helps = "crowds of the same people in every release"
+    helps = "crowds of the same people in every release (--ledger)"
 
     def unfit(self, adversary: Adversary) -> str:
         """There must be another release."""

@@ -115,7 +115,9 @@ class Inferred(ReleaseAttack):
     label = "What a crowd's record tells"
     knows = "That a person is in a crowd; of sensitive places, a list (--places)."
     gains = "of whom single small boxes of the record show the home, the workplace or a night"
-    helps = "crowds of people who live apart from one another, larger boxes, and fewer nights"
+    helps = (
+        "crowds of people who live apart from one another (--diverse), larger boxes, fewer nights"
+    )
 
     def run(self, adversary: Adversary, tell: Tell) -> Finding:
         """Count what is shown of everybody, to 100 m and to 1 km."""

@@ -288,8 +288,8 @@ class Insider(ReleaseAttack):
     )
     gains = "whom one other member of the crowd finds in a dataset with names"
     helps = (
-        "larger crowds (k = 3 or more), sides of boxes that are nobody's exact place and time, and "
-        "that nobody has a dataset with names"
+        "larger crowds (k = 3 or more), sides of boxes that are nobody's exact place and time "
+        "(--edges), and that nobody has a dataset with names"
     )
 
     def unfit(self, adversary: Adversary) -> str:

@@ -98,7 +98,10 @@ class Edges(ReleaseAttack):
         "that each side of a box is that of a true sample, or that rounded outwards."
     )
     gains = "whose crowd is found"
-    helps = "larger crowds, larger boxes, and sides of boxes that are nobody's exact place and time"
+    helps = (
+        "larger crowds, larger boxes, and sides of boxes that are nobody's exact place and time "
+        "(--edges)"
+    )
 
     def unfit(self, adversary: Adversary) -> str:
         """Where positions were moved, nothing holds what is known."""
