@@ -25,7 +25,7 @@ COUNTS = st.integers(0, 25)
 @st.composite
 def losses(draw):
     """Draw losses whose parts add up."""
-    parts = dict(zip(PARTS, (draw(COUNTS), draw(COUNTS)), strict=True))
+    parts = {name: draw(COUNTS) for name in PARTS}
     dropped = sum(parts.values())
     return {
         "people_dropped": dropped, **parts,

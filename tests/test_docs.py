@@ -198,7 +198,8 @@ class TestLinks:
     @pytest.mark.parametrize("page", PAGES, ids=name)
     def test_benchmarks_exist(self, page):
         for one in re.findall(r"python -m benchmarks[. ](\w+)", page.read_text(encoding="utf-8")):
-            assert one == "NAME" or (ROOT / "benchmarks" / f"{one}.py").exists(), one
+            places = (ROOT / "benchmarks" / f"{one}.py", ROOT / "benchmarks" / one / "__main__.py")
+            assert one == "NAME" or any(place.exists() for place in places), one
 
 
 def _headings(page):

@@ -137,6 +137,11 @@ class _Step:
             self.name.rename(hidden_name(self.name, "part"))
         where.rename(self.name)
 
+    def clear(self) -> None:
+        """Remove what was to get the name, where an exchange has put it aside and it was undone."""
+        if self.before is not None and self._is_before(self.name):
+            remove(self.old)
+
     def _is_before(self, path: Path) -> bool:
         return os.path.lexists(path) and _mark(path) == self.before
 
@@ -212,6 +217,7 @@ def give_names(
             journal.keep = True
             for step in reversed(steps):
                 step.undo()
+                step.clear()
             _sync_folders(steps)
             journal.keep = False
             raise

@@ -77,7 +77,7 @@ def shortened(text: str, most: int = MOST) -> str:
     --------
     >>> from incrowd._visible import shortened
     >>> shortened("a" * 30 + ": no time", most=20)
-    'aaaaaaaaaaaaa ... no time'
+    'aaaaaaaaaaaaa ... o time'
     """
     if len(text) <= most:
         return text
@@ -117,5 +117,12 @@ def masked(text: str, values: Iterable[str]) -> str:
     found = sorted({value for value in values if value}, key=len, reverse=True)
     if not found:
         return text
-    # All at once: what stands for a value is not masked once more.
-    return re.sub("|".join(map(re.escape, found)), lambda one: mask(one[0]), text)
+    # All at once: what stands for a value is not masked once more. Whole words only: where c2 is
+    # masked, c29 is another value.
+    words = (
+        (r"(?<!\w)" if value[0].isalnum() else "")
+        + re.escape(value)
+        + (r"(?!\w)" if value[-1].isalnum() else "")
+        for value in found
+    )
+    return re.sub("|".join(words), lambda one: mask(one[0]), text)

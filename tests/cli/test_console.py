@@ -291,7 +291,8 @@ class TestInterruptedWhileLoading:
             assert b"Traceback" not in told
             statuses.add(process.returncode)
         # Where the machine is fast, the command is done before the last of them.
-        assert {130} <= statuses <= {0, 4, 130}
+        # By the signal itself, where Python is about to end; a shell makes 130 of that.
+        assert {130} <= statuses <= {0, 4, 130, -signal.SIGINT}
 
     def test_a_library_leaves_signals_as_they_are(self):
         code = "import signal, incrowd; print(signal.getsignal(signal.SIGINT).__name__)"

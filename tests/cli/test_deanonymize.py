@@ -290,7 +290,7 @@ class TestWrongUse:
         status, out, err = incrowd("deanonymize", file, *words, "--json")
         found = json.loads(out)
         assert (status, err) == (0, "")
-        recall = {name: one["recognised"][0]["recall"] for name, one in list(found.items())[3:]}
+        recall = {name: one["recognised"][0]["recall"] for name, one in list(found.items())[4:]}
         assert recall == {"gps": 1, "gsm": 1, "wifi": 0}
         status, out, _ = incrowd("deanonymize", file, *words)
         assert [line for line in out.splitlines() if line in recall] == ["gps", "gsm", "wifi"]
@@ -315,7 +315,7 @@ class TestSensors:
         status, out, err = incrowd("deanonymize", paths[0], *words)
         found = json.loads(out)
         assert (status, err) == (0, "")
-        recall = {name: one["recognised"][0]["recall"] for name, one in list(found.items())[3:]}
+        recall = {name: one["recognised"][0]["recall"] for name, one in list(found.items())[4:]}
         assert recall == {"gps": 1, "gsm": 1, "wifi": 0}
         status, out, _ = incrowd("deanonymize", paths[0], "--sensor", "gps", *words)
         assert json.loads(out)["gps"] == found["gps"]
@@ -338,4 +338,4 @@ class TestSensors:
         assert incrowd("deanonymize", *files, *words) == incrowd("deanonymize", file, *words)
         known = [word for one in files for word in ("--against", one)]
         status, out, _ = incrowd("deanonymize", *files, *known, "--no-split", *words)
-        assert (status, list(json.loads(out))[3:]) == (0, ["gps", "gsm", "wifi"])
+        assert (status, list(json.loads(out))[4:]) == (0, ["gps", "gsm", "wifi"])

@@ -61,7 +61,8 @@ class TestTrade:
         for more in ([], ["--fail-on-bad-row"]):
             status, _, err = incrowd("describe", file, *more)
             assert status == 4
-            assert "18/03/2024 00:00:15 looks like %d/%m/%Y %H:%M:%S: give --time-format" in err
+            assert "looks like %d/%m/%Y %H:%M:%S: give --time-format" in err
+            assert "18/03/2024" not in err
 
     def test_a_table_of_cells_may_call_them_cgi_and_what_it_lacks_is_listed(
         self, incrowd, tmp_path
@@ -124,7 +125,7 @@ class TestTold:
         days = [f"{day:02}/03/2024" for day in range(1, 32) for _ in range(20)]
         file.write_text("user,time,lat,lon\n" + "".join(f"a,{d} 07:30,14.7,-17.4\n" for d in days))
         _, _, err = incrowd("describe", file)
-        assert "01/03/2024 07:30 looks like %d/%m/%Y %H:%M: give --time-format" in err
+        assert "looks like %d/%m/%Y %H:%M: give --time-format" in err
 
     def test_no_folder_for_temporary_files(self, incrowd, tmp_path, monkeypatch):
         def nowhere():

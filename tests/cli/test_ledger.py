@@ -54,12 +54,12 @@ class TestAnonymize:
         assert anonymize("april", "--ledger-spare", "0", "--json")[0] == 0
         status, out, _ = incrowd("ledger", "ledger.parquet", "--check", "march", "--check", "april")
         assert status == 0
-        assert "ledger.parquet: 2 releases, 24 people, k = 2" in out
+        assert "ledger.parquet: 2 releases, 24 people, k = 3" in out
         assert "march is release 1: rows and manifest are those that were entered" in out
         assert "guarantee: ok." in out
         status, out, _ = incrowd("ledger", "ledger.parquet", "--json")
         found = json.loads(out)
-        assert (status, found["command"], found["ok"], found["k"]) == (0, "ledger", True, 2)
+        assert (status, found["command"], found["ok"], found["k"]) == (0, "ledger", True, 3)
         assert [found["releases"][1][name] for name in TODAY[:4]] == [20, 4, 0, 4]
         assert not [name for name in months.iterdir() if ".part" in name.name]
         assert library.verify(months / "april", record="who-april.parquet").ok
@@ -105,13 +105,13 @@ class TestAnonymize:
         assert (status, "--withdraw 1 first" in " ".join(err.split())) == (2, True)
         assert sequences() == [1, 2]
 
-    def test_what_a_killed_run_has_left_is_told(self, months, anonymize, incrowd):
-        (months / ".ledger.parquet.part-0123abcd").touch()
+    def test_what_a_killed_run_has_left_is_removed(self, months, anonymize, incrowd):
+        left = months / ".ledger.parquet.incrowd-part-0123456789ab"
+        left.touch()
         words = ("--ledger", "ledger.parquet", "--record", "who.parquet")
         _, _, err = incrowd("anonymize", "march.csv", "-o", "march", *words)
-        assert ".ledger.parquet.part-0123abcd was left by a run that was killed" in " ".join(
-            err.split()
-        )
+        assert f"{left.name} was left by a run that was killed" in " ".join(err.split())
+        assert not left.exists()
 
     def test_a_new_one_is_said_to_be_new(self, months, incrowd):
         words = ("--ledger", "ledger.parquet", "--record")

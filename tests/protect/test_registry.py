@@ -14,7 +14,7 @@ import incrowd
 from incrowd.cli._app import app
 from incrowd.cli._console import run
 from incrowd.data._manifest import read_manifest
-from incrowd.errors import ArgumentError, PrivacyWarning, VerificationError
+from incrowd.errors import ArgumentError, PrivacyWarning, UnreadableError, VerificationError
 from incrowd.evaluate._verify.guarantees import GUARANTEES, Guarantee
 from incrowd.evaluate._verify.result import NAMES, failed, passed
 from incrowd.protect import MECHANISMS, Mechanism, ProtectionResult, setting
@@ -337,7 +337,7 @@ class TestGuarantees:
             incrowd.publish(Mystery().protect(people), data / "release", original=people)
         assert names(data) == ["calls.csv"]
 
-    @pytest.mark.parametrize("stated", ["total secrecy", "K-ANONYMITY", 7, ["k-anonymity"]])
+    @pytest.mark.parametrize("stated", ["total secrecy", "K-ANONYMITY"])
     def test_nor_does_a_manifest_that_states_one(self, data, stated, command):
         people = incrowd.read("calls.csv")
         done = incrowd.publish(Toy().protect(people), data / "release", original=people, draws=5)
@@ -352,6 +352,15 @@ class TestGuarantees:
         status, out, _ = command("verify", "release", "--k", 2)
         assert status == 1
         assert "guarantee     FAILED" in out
+
+    @pytest.mark.parametrize("stated", [7, ["k-anonymity"]])
+    def test_one_that_is_no_text_is_damage(self, data, stated):
+        people = incrowd.read("calls.csv")
+        done = incrowd.publish(Toy().protect(people), data / "release", original=people, draws=5)
+        file = done.path / "manifest.json"
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"guarantee": stated}))
+        with pytest.raises(UnreadableError, match="its guarantee cannot be"):
+            incrowd.verify(done.path)
 
     def test_a_release_that_states_none_is_held_to_its_k(self, data):
         class Shy(Liar):

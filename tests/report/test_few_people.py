@@ -18,7 +18,7 @@ NO_COUNT = re.compile(
     r"|days_shown|least|crowd|smallest_crowd|smallest|stated|files|columns|threshold|lengths"
     r"|known\[\]\.(fewest|median|samples))$"
     # Coordinates of squares; and the keys of tables, which are kilometres or shares.
-    r"|cells\[\]\[\]$|within\.<\d+>$|cumulative|curve|boxes\[\]|date~|python~|incrowd~|crs~"
+    r"|cells\[\]\[\]$|disclosures\[\]\.cells$|within\.<\d+>$|cumulative|curve|boxes\[\]|date~|python~|incrowd~|crs~"
     # Settings, lights that count checks, and the promise, which is that of the release.
     r"|lights\[\]|questions\[\]\.says~|thresholds~|frame\."
     # How large the crowds of the release are is what is promised.

@@ -147,6 +147,7 @@ def anonymize(
     if mechanism.long_running:
         journal = checkpoint or output.with_name(f"{output.name}.checkpoint")
     kept = None if ledger is None else ledger.path
+    tidy(kept)
     written = {"release": output, "private record": record, "checkpoint": journal, "ledger": kept}
     refuse_same(context.params["data"], written)
     _refuse_journal(journal, output)

@@ -194,6 +194,7 @@ def publish(
     refuse_places(final, record=private, overwrite=overwrite)
     refuse_no_result(release)
     known = ledger_for(release, ledger, final, overwrite=overwrite)
+    tidy(None if known is None else known.path)
     original = Trajectories.of(original, "original")
     if not len(release.trajectories):
         asked = ", ".join(f"{name} = {value}" for name, value in release.settings.items())

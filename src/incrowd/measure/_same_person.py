@@ -387,7 +387,9 @@ def _habit(cells: Ints, busy: Ints, theirs: Ints) -> int:
 
 
 def log_chance(common: int, numerator: int, denominator: int, people: int) -> float:
-    """Return the logarithm of the bound on chance, for all pairs; 0 if there are as many as that.
+    """Return the logarithm of the bound on chance, for all pairs.
+
+    Infinite if there are no more than chance explains: then nothing is bounded.
 
     Parameters
     ----------
@@ -400,7 +402,7 @@ def log_chance(common: int, numerator: int, denominator: int, people: int) -> fl
     """
     expected = numerator / denominator
     if common <= expected:
-        return 0.0
+        return math.inf
     bound = common - expected - common * math.log(common / expected)
     return bound + math.log(people * (people - 1) / 2)
 

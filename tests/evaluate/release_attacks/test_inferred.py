@@ -100,4 +100,4 @@ class TestInferred:
         rules = Rules(held=True, most=0, witness=True, whole=True)
         found = Inferred().run(adversary(known_release(data, data, [0], rules)), lambda _: None)
         assert not found.made
-        assert "at night or at work" in found.says
+        assert "from 22 to 6 h or from 9 to 17 h" in found.says

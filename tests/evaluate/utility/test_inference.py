@@ -239,6 +239,7 @@ class TestInference:
             "of": 20,
             "share": found.at(1000).home.share,
             "fewer_than": None,
+            "all_but": None,
         }
         with pytest.raises(
             ArgumentError, match="500 metres were not asked for; there are 100, 1000"

@@ -145,9 +145,9 @@ class TestHomes:
         data = living_at(0, 3, 4, 8, zone="UTC", cell=300)
         stated = {"homes": 2, "metres": 1200, "tz": "UTC"}
         assert self.squares(data, "home:2") == ([0, 0, 1, 2], stated)
-        told = incrowd.Glove(diverse="home:2").advice(data)
+        told = incrowd.Glove(k=3, diverse="home:2").advice(data)
         assert told == ("the grid of homes is rounded up to 1.2 km (whole cells of the data)",)
-        assert incrowd.Glove(diverse="home:2").advice(living_at(0, 30)) == ()
+        assert incrowd.Glove(k=3, diverse="home:2").advice(living_at(0, 30)) == ()
 
     def test_nights_are_those_of_the_zone(self):
         data = living_at(0, 50)

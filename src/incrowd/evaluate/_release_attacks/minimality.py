@@ -50,7 +50,7 @@ class Minimality(ReleaseAttack):
     def unfit(self, adversary: Adversary) -> str:
         """Refuse boxes of a method that cannot be repeated here."""
         settings = glove_settings(adversary.release.manifest)
-        if settings.get("merge") not in ("optimal", "two-stage"):
+        if settings.get("merge") not in ("optimal", "two-stage") or "stretch" not in settings:
             return "How the boxes of this method follow from samples is not known here."
         if not len(insiders_of(adversary, every=True).people):
             return "Nobody shares a record with anybody else who is known."

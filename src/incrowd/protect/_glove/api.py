@@ -534,7 +534,7 @@ def glove(
     limits = (max_space, max_time)
 
     group = Grouping(
-        asked=Asked(variant, asked, limits, dict(settings)),
+        asked=Asked(variant, asked, limits, settings),
         scale=scale,
         threads=cores(threads),
         block=CHUNK if block is None else whole("block", block, 1),
@@ -543,19 +543,20 @@ def glove(
         checkpoint=checkpoint,
         tell=tell,
         homes=homes,
+        distinct=0 if wanted is None else wanted.homes,
     )
-    # Not before: who is together does not depend on it.
-    settings |= {} if edges is None else {"edges": as_setting(edges)}
-    held_back = None
+    run, held_back = None, None
     if ledger is None:
         run, people = group(data, k)
-        if asked["merge"] == "two-stage":
-            return release_of(data, run, settings, edges=edges)
         merges = merges_of(run)
     else:
         from incrowd.protect._glove.stable import crowds_with
 
         people, held_back, merges = crowds_with(ledger, data, k, spare or 0, group)
+    # Not before: who is together does not depend on it.
+    settings |= {} if edges is None else {"edges": as_setting(edges)}
+    if run is not None and asked["merge"] == "two-stage":
+        return release_of(data, run, settings, edges=edges)
     boxed = best_boxes(
         data,
         people,

@@ -75,7 +75,7 @@ class Asked(NamedTuple):
 class Grouping:
     """Puts people together in crowds of a size: who is in which, and the run that found it.
 
-    Where crowds need distinct homes, `homes` has those of everybody who is put together.
+    Where crowds need so many distinct homes, `homes` has those of everybody who is put together.
     """
 
     asked: Asked
@@ -87,6 +87,7 @@ class Grouping:
     checkpoint: str | os.PathLike[str] | None
     tell: Callable[[str, int, int], None]
     homes: "Homes | None" = None
+    distinct: int = 0
 
     def __call__(self, some: "Trajectories", size: int) -> tuple[Run, Crowds]:
         """Put some people together; the boxes of two-stage merging are finished as well."""
@@ -94,7 +95,7 @@ class Grouping:
         rules, tell = rules_for(some, size, variant, asked, *limits), self.tell
         homes = self.homes
         if homes is not None:
-            rules = rules._replace(homes=homes.settings["homes"])
+            rules = rules._replace(homes=self.distinct)
         again = size > PAIR or variant == "loose" or homes is not None
         sizes = fit(some, self.memory, crowds=again)
         journal, people = None, None
