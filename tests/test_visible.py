@@ -71,6 +71,11 @@ class TestMask:
     def test_first_letter_and_length(self, value, shown):
         assert mask(value) == shown
 
+    def test_a_short_value_is_a_word(self):
+        assert masked("c2, c29 and c2", ["c2"]) == (
+            "'c...' (2 characters), c29 and 'c...' (2 characters)"
+        )
+
     @given(st.lists(st.text("abc0123'", min_size=5), max_size=4), st.text("xyz ", max_size=9))
     def test_no_value_is_left(self, values, text):
         told = masked(text.join(["", *values, ""]), values)

@@ -237,7 +237,13 @@ def tell(text: str) -> None:
 def size_and_age(path: Path) -> tuple[int, float]:
     """Return the bytes in a file or folder, and the seconds since it was last changed."""
     total, latest = 0, 0.0
-    for each in (path, *(path.rglob("*") if path.is_dir() and not path.is_symlink() else ())):
+    # What another process removes meanwhile is not counted; `os.walk` passes over it.
+    inside = (
+        Path(folder, name)
+        for folder, folders, files in os.walk(path)
+        for name in (*folders, *files)
+    )
+    for each in (path, *inside):
         with contextlib.suppress(OSError):
             about = each.lstat()
             latest = max(latest, about.st_mtime)

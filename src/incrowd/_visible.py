@@ -26,6 +26,8 @@ _HIDDEN = (
 _ANY = re.compile(f"[{_HIDDEN}]")
 _BUT_LINES = re.compile(rf"(?![\n\t])[{_HIDDEN}]")
 _BMP = 0xFFFF
+SHORT = 4
+"""Letters from which a value is masked within words as well."""
 _PARTS = re.compile(r", (?=[a-z_]+=)")
 """What stands between the values of several columns."""
 
@@ -117,12 +119,14 @@ def masked(text: str, values: Iterable[str]) -> str:
     found = sorted({value for value in values if value}, key=len, reverse=True)
     if not found:
         return text
-    # All at once: what stands for a value is not masked once more. Whole words only: where c2 is
-    # masked, c29 is another value.
-    words = (
-        (r"(?<!\w)" if value[0].isalnum() else "")
-        + re.escape(value)
-        + (r"(?!\w)" if value[-1].isalnum() else "")
-        for value in found
-    )
-    return re.sub("|".join(words), lambda one: mask(one[0]), text)
+    # All at once: what stands for a value is not masked once more.
+    return re.sub("|".join(map(_anywhere, found)), lambda one: mask(one[0]), text)
+
+
+def _anywhere(value: str) -> str:
+    """Return a pattern that finds a value; a short one as a word: c2 is not masked in c29."""
+    found = re.escape(value)
+    if len(value) < SHORT:
+        found = rf"(?<!\w){found}" if value[0].isalnum() else found
+        found = rf"{found}(?!\w)" if value[-1].isalnum() else found
+    return found

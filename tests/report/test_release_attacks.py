@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import incrowd
+from incrowd._format import rounded_percent
 from incrowd.evaluate import RELEASE_ATTACKS
 from incrowd.evaluate._release_attacks.findings import Figure, Finding
 from incrowd.report import make
@@ -156,7 +157,7 @@ class TestWords:
 
     def test_what_is_withheld_still_says_what_the_figure_is(self):
         figures = (Figure("found", "people", 100, 200), Figure("more", "others", 3, 200))
-        finding = Finding("edges", "Few", "found", "Of 50%.", figures, "All.", "less")
+        finding = Finding("edges", "Few", "found", "Of 50%, 1.5%.", figures, "All.", "less")
         found = _without_counts(finding, 10)
         assert found.says.startswith("The share of people whose crowd is found. What else")
 
@@ -164,18 +165,20 @@ class TestWords:
 class TestFewPeople:
     def finding(self, number, other=50):
         figures = (Figure("told", "people", number, 200), Figure("more", "others", other, 200))
-        return Finding("absence", "What was left out", "told", "Of 1.5%.", figures, "All.", "Less")
+        says = f"Of {rounded_percent(number / 200)}; 1.5%."
+        return Finding("absence", "What was left out", "told", says, figures, "All.", "Less")
 
     @pytest.mark.parametrize("number", [0, 10, 200])
     def test_enough_or_nobody_is_told(self, number):
         found = _without_counts(self.finding(number), 10)
-        assert (found.share, found.at_most, found.says) == (number / 200, False, "Of 1.5%.")
+        assert (found.share, found.at_most) == (number / 200, False)
+        assert found.says == self.finding(number).says
 
     @pytest.mark.parametrize("number", [1, 4, 9])
     def test_few_are_told_as_the_most_that_they_can_be(self, number):
         found = _without_counts(self.finding(number), 10)
         assert (found.share, found.at_most) == (0.05, True)
-        assert "1.5%" not in found.says
+        assert rounded_percent(number / 200) not in found.says
         known = attacked()
         absence = replace(known, attacks=(found,))
         [light] = [each for each in lights_of(absence) if each.key == "absence" and each.value]
@@ -186,6 +189,10 @@ class TestFewPeople:
         assert (found.share, found.at_most) == (0.5, False)
         assert "1.5%" not in found.says
         assert "fewer than 10 people" in found.says
+
+    def test_few_of_whom_the_sentence_says_nothing_do_not_withhold_it(self):
+        found = _without_counts(self.finding(100, other=4), 10)
+        assert found.says == "Of 50%; 1.5%."
 
     def test_no_count_is_behind_a_light(self):
         kinds = {each.name: each.type for each in dataclasses.fields(AttackOnRelease)}

@@ -95,7 +95,7 @@ def _linkability(numbers: Numbers, lights: Sequence[Light], _limits: Threshold) 
             f"releases of that ledger, laid over one another, leave {kept} people or more in the "
             "same crowds; that cannot be verified from the release, but with incrowd ledger. "
             "Whether records can be linked with a release that is not in the ledger, or with later "
-            "data of the same people, was not assessed: each release is judged alone."
+            "data of the same people, was not assessed."
         )
     if numbers.identical is None or check is None or check.ok is not True:
         return Answer(AMBER, NOT_ASSESSED, rest)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd._format import rounded_percent
 from incrowd._progress import Progress
 from incrowd.evaluate import RELEASE_ATTACKS, attack_release
 from incrowd.report._lights import OURS, Threshold
@@ -76,7 +77,8 @@ def attacks_on_release(
 def _without_counts(found: "Finding", least: int) -> AttackOnRelease:
     """Tell shares, and none of fewer people than may be counted."""
     share, at_most, says = found.share, False, found.says
-    if any(0 < each.number < least for each in found.figures):
+    few = [each for each in found.figures if 0 < each.number < least]
+    if any(rounded_percent(each.share) in found.says for each in few):
         says = (
             f"The share of people {RELEASE_ATTACKS[found.attack].gains}. What else was found is "
             f"not shown, because some of it is true of fewer than {least} people."
