@@ -49,7 +49,8 @@ def small_releases(seed: int, scratch: Path) -> Iterator[tuple[str, str | None]]
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         what, failed = _try(dice, folder)
-        yield f"{what} (seed {seed}, number {number})", failed
+        kind = what.partition("(")[0]
+        yield f"{kind}: {what} (seed {seed}, number {number})", failed
         shutil.rmtree(folder, ignore_errors=True)
         number += 1
 

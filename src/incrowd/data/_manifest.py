@@ -225,9 +225,10 @@ def seal(path: Path) -> dict[str, Any]:
 
 def _check_seals(folder: Path, seals: Mapping[str, Any]) -> None:
     """Refuse files that are missing or are not those that were released."""
+    here = {entry.name for entry in folder.iterdir()}
     for name, expected in seals.items():
         file = folder / name
-        if Path(name).name != name or not file.is_file():
+        if name not in here or not file.is_file():
             raise UnreadableError(f"{folder} is incomplete: {name} is missing")
         if seal(file) != expected:
             raise UnreadableError(

@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from typing import ClassVar
 
 import polars as pl
@@ -17,7 +18,7 @@ import incrowd
 from evaluate.makers import FRAME, ORIGINAL, PUBLISHED, Case, cell, trajectories
 from incrowd import Frame, verify
 from incrowd.data._frame import laea
-from incrowd.data._manifest import amend_release, read_release
+from incrowd.data._manifest import amend_release, read_manifest, read_release
 from incrowd.errors import ArgumentError, ColumnError, InputError, PrivacyWarning, UnreadableError
 from incrowd.evaluate._verify.result import NAMES
 from incrowd.evaluate._verify.rows import _midnight_before
@@ -150,6 +151,17 @@ class TestFiles:
         (case.path / "fact-sheet.md").unlink()
         case.reseal(files={"trajectories.parquet": {}, "who.parquet": {}})
         assert verify(case.path)["files"].says == "who.parquet has no place in a release."
+
+    @pytest.mark.parametrize("name", ["x" * 300, "../who.parquet", "."])
+    def test_a_name_that_no_file_of_a_release_can_have(self, case, name):
+        manifest = read_manifest(case.path)
+        files = {name: {"bytes": 1, "sha256": "0" * 64}, **manifest.files}
+        (case.path / "manifest.json").write_text(replace(manifest, files=files).to_json())
+        assert verify(case.path)["files"].says.startswith(
+            f"{name[:1].upper()}{name[1:]} is missing"
+        )
+        with pytest.raises(UnreadableError):
+            read_release(case.path)
 
     def test_a_link(self, case):
         outside = case.path.parent / "rows.parquet"

@@ -48,12 +48,13 @@ def check_files(folder: Path, manifest: Manifest) -> Check:
     wrong: list[str] = []
     if not _is_sealed(folder, manifest):
         wrong.append(f"{MANIFEST} was changed after it was written (or never sealed)")
+    here = {entry.name for entry in folder.iterdir()}
     for name, expected in manifest.files.items():
-        if Path(name).name != name or not (folder / name).is_file():
+        # The name may be one that no file can have.
+        if name not in here or not (folder / name).is_file():
             wrong.append(f"{name} is missing")
         elif seal(folder / name) != expected:
             wrong.append(f"{name} is not the file that was released (its SHA-256 differs)")
-    here = {entry.name for entry in folder.iterdir()}
     extra = sorted(here - {MANIFEST, *manifest.files})
     wrong += [f"{name} is not named in the manifest" for name in extra]
     wrong += [f"{name} has no place in a release" for name in manifest.files if name not in FILES]
