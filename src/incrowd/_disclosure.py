@@ -1,4 +1,4 @@
-"""Disclosure control: which counts of people may leave the house, and in which form. One rule.
+"""Disclosure control: which counts of people may be published, and in which form. One rule.
 
 A count of one to nine people says something of persons whom somebody may know, so it is not told
 to whoever gets a release: neither by the manifest, the fact sheet or the report, nor by the
