@@ -1,3 +1,4 @@
+import gzip
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ import incrowd
 import strategies
 from incrowd._memory import Memory
 from incrowd.data._io import scan, staging
-from incrowd.errors import ArgumentError, InputError
+from incrowd.errors import ArgumentError, DataWarning, InputError
 from strategies import in_deep, random_cases
 
 
@@ -124,10 +125,34 @@ class TestMemory:
         assert incrowd.read(file).samples == rows
         seen = []
         monkeypatch.setattr(Memory, "for_samples", property(lambda _: rows // 4 * 24))
-        with pytest.raises(InputError, match="raise the limit") as caught:
+        with (
+            pytest.raises(InputError, match="raise the limit") as caught,
+            pytest.warns(DataWarning, match="about 524,288 rows"),
+        ):
             incrowd.read(file, progress=seen.append)
         assert seen[-1] < rows // 2
         assert caught.value.file == str(file)
+
+    @pytest.mark.parametrize("kind", ["csv", "parquet"])
+    def test_a_limit_that_may_be_too_low_is_told_before_anything_is_read(
+        self, kind, monkeypatch, tmp_path
+    ):
+        monkeypatch.setattr(Memory, "for_samples", property(lambda _: 2_000 * 24))
+        rows = pl.concat([table()] * 1_000)
+        file = tmp_path / f"x.{kind}"
+        getattr(rows, f"write_{kind}")(file)
+        with pytest.warns(DataWarning, match=r"about [23],\d{3} rows.* memory limit is") as told:
+            assert incrowd.read(file).samples == 3
+        assert len(told) == 1
+
+    def test_and_not_where_it_is_not_known(self, monkeypatch, tmp_path):
+        monkeypatch.setattr(Memory, "for_samples", property(lambda _: 2_000 * 24))
+        rows = pl.concat([table()] * 1_000)
+        rows.write_csv(tmp_path / "x.csv")
+        with gzip.open(tmp_path / "x.csv.gz", "wb") as packed:
+            packed.write((tmp_path / "x.csv").read_bytes())
+        assert incrowd.read(tmp_path / "x.csv.gz").samples == 3
+        assert incrowd.read(tmp_path / "x.csv", window=("2000-01-01", "2050-01-01")).samples == 3
 
     def test_repeats_are_no_samples(self, monkeypatch):
         monkeypatch.setattr(staging, "ROW_BYTES", 10**12)

@@ -10,13 +10,15 @@ reads the table of cells, which gives the position of each antenna, venue or zon
 
 import contextlib
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from incrowd._file_errors import reading_file
-from incrowd._memory import Memory, duckdb_connection
+from incrowd._memory import MORE, Memory, duckdb_connection
+from incrowd._outside import outside
 from incrowd.data._frame import Frame
 from incrowd.data._io.batches import Limits
 from incrowd.data._io.columns import USUAL, find_by_usual_name
@@ -26,17 +28,18 @@ from incrowd.data._io.rejects_file import putting_aside
 from incrowd.data._io.scan import Options, Reader
 from incrowd.data._io.sources import (
     all_files,
+    expected_rows,
     files_of,
     open_source,
     open_table,
 )
 from incrowd.data._io.sql import identifier, quoted, refuse_nested
-from incrowd.data._io.staging import Staging
+from incrowd.data._io.staging import SAMPLE_BYTES, Staging
 from incrowd.data._parquet import KIND, load, metadata_of, size_of
 from incrowd.data._select import degrees_of, find_zone, seconds_of
 from incrowd.data._trajectories import Trajectories
 from incrowd.data._visits import Visits
-from incrowd.errors import ArgumentError, ColumnError, InputError, UnreadableError
+from incrowd.errors import ArgumentError, ColumnError, DataWarning, InputError, UnreadableError
 
 __all__ = [
     "read",
@@ -343,6 +346,8 @@ def _scan(
 ) -> Iterator[Reader]:
     """Yield a reader that has read all rows."""
     limit = Memory.of(memory)
+    if files is not None:
+        _tell_if_tight(files, limit, options)
     only = files[0] if files is not None and len(files) == 1 else None
     with (
         reading_file(only),
@@ -361,6 +366,23 @@ def _scan(
         reader = Reader(connection, options, files, table, staging, aside, persons)
         reader.scan([None] if files is None else files, source)
         yield reader
+
+
+def _tell_if_tight(files: list[Path], limit: Memory, options: Options) -> None:
+    """Warn, before anything is read, where the memory limit is too low unless rows repeat."""
+    chosen = (options.sensor, options.limits.bbox) != (None, None) or options.by_place
+    if chosen or options.limits.window != _window(None):
+        return  # how many of the rows are wanted is not known
+    rows = expected_rows(files)
+    if rows is not None and rows * SAMPLE_BYTES > limit.for_samples:
+        need = rows * SAMPLE_BYTES + limit.limit - limit.for_samples
+        warnings.warn(
+            f"there are about {rows:,} rows. Unless many of them repeat others, reading needs "
+            f"{need / 1e9:.1f} GB, and will end with an error half way, for the memory limit is "
+            f"{limit.limit / 1e9:.1f} GB; {MORE}",
+            DataWarning,
+            stacklevel=outside(),
+        )
 
 
 def _is_saved(path: Path) -> bool:

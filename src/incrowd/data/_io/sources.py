@@ -40,6 +40,7 @@ __all__ = [
     "TextTable",
     "all_files",
     "compression_of",
+    "expected_rows",
     "explain_missing_columns",
     "files_of",
     "is_table",
@@ -135,6 +136,28 @@ def files_of(what: str | os.PathLike[str]) -> list[Path]:
     if not path.exists():
         raise UnreadableError(f"{path} does not exist", file=path)
     return [path]
+
+
+def expected_rows(files: Sequence[Path]) -> int | None:
+    """Estimate how many rows files have, before they are read; None where that cannot be told.
+
+    Parquet files say it. Lines of text are taken to be as long as the first ones; how much a
+    compressed file holds is not known.
+    """
+    rows = 0.0
+    for path in files:
+        try:
+            if _suffix(path) in PARQUET:
+                rows += pq.read_metadata(path).num_rows
+                continue
+            if compression_of(path) != "none":
+                return None
+            with path.open("rb") as file:
+                head = file.read(_HEAD)
+            rows += path.stat().st_size * max(head.count(b"\n"), 1) / max(len(head), 1)
+        except (OSError, pa.ArrowException):
+            return None  # opening the file says more
+    return int(rows)
 
 
 @contextlib.contextmanager

@@ -27,6 +27,7 @@ from incrowd.data._io.encoding import GrowingArray, PositionEncoder, chunks
 from incrowd.errors import InputError
 
 __all__ = [
+    "SAMPLE_BYTES",
     "Batch",
     "SortedSamples",
     "Staging",
