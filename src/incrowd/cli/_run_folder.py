@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd._atomic import replacing, writing_error
+from incrowd._lock import locked
 from incrowd._renames import give_names, tidy
 from incrowd.cli import noted
 from incrowd.cli._console import say
@@ -234,39 +235,10 @@ def refuse(final: Path, data: str, *, overwrite: bool) -> None:
         )
 
 
-@contextlib.contextmanager
-def alone(final: Path) -> Iterator[None]:
-    """Hold a lock while a run works on a name; the system gives it back if the process ends.
-
-    Where files cannot be locked (on Windows), nothing is held.
-    """
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    lock = final.with_name(f".{final.name}.lock")
-    with contextlib.ExitStack() as held:
-        while True:
-            try:
-                file = held.enter_context(lock.open("a"))
-            except OSError as error:
-                raise writing_error(final, error) from error
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise OutputError(
-                    f"another run is working on {final}; wait for it, or give this one another "
-                    "--name"
-                ) from error
-            # Whoever held it may have removed it after it was opened here.
-            with contextlib.suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(file.fileno()), lock.stat()):
-                    break
-        try:
-            yield
-        finally:
-            lock.unlink(missing_ok=True)
+def alone(final: Path) -> contextlib.AbstractContextManager[None]:
+    """Hold a lock while a run works on a name; refuse where another run holds it."""
+    busy = f"another run is working on {final}; wait for it, or give this one another --name"
+    return locked(final, busy=busy)
 
 
 def working_name(final: Path) -> Path:
