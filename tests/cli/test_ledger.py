@@ -226,3 +226,9 @@ class TestRun:
         status, _, err = run("march", "--ledger", "out/march/ledger.parquet")
         assert status == 2
         assert "outside" in " ".join(err.split()) or "does not exist" in err
+
+    def test_what_is_no_ledger_is_told_before_the_data_is_read(self, months, run, monkeypatch):
+        (months / "ledger.parquet").write_text("none")
+        monkeypatch.setattr("incrowd.cli._options.Source.read", None)
+        status, _, err = run("march")
+        assert (status, "ledger.parquet" in err) == (4, True)

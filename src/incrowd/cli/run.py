@@ -190,6 +190,10 @@ def run(
     anonymize.refuse_same(
         source.path, {"ledger": None if ledger_file is None else Path(ledger_file)}
     )
+    if ledger_file is not None:
+        from incrowd.data._ledger import Ledger
+
+        Ledger.open(ledger_file)  # one that cannot be used is refused before the data is read
     say("Hashing the input ...")
     key = wanted.key()
     final = None
