@@ -199,6 +199,8 @@ def read(
         with putting_aside(rejects, source, temp_dir):
             Memory.of(memory).refuse_below(size_of(files[0]), files[0])
             return load(files[0])
+    if files is not None:
+        _tell_if_tight(files, Memory.of(memory), options)
     with _scan(source, files, options, cells, same_person, memory, temp_dir, rejects) as reader:
         data = reader.finish()
     by_path = [source, *(one for one in (cells, same_person) if one is not None)]
@@ -346,8 +348,6 @@ def _scan(
 ) -> Iterator[Reader]:
     """Yield a reader that has read all rows."""
     limit = Memory.of(memory)
-    if files is not None:
-        _tell_if_tight(files, limit, options)
     only = files[0] if files is not None and len(files) == 1 else None
     with (
         reading_file(only),
@@ -370,8 +370,9 @@ def _scan(
 
 def _tell_if_tight(files: list[Path], limit: Memory, options: Options) -> None:
     """Warn, before anything is read, where the memory limit is too low unless rows repeat."""
-    chosen = (options.sensor, options.limits.bbox) != (None, None) or options.by_place
-    if chosen or options.limits.window != _window(None):
+    if (options.sensor, options.limits.bbox) != (None, None) or options.limits.window != _window(
+        None
+    ):
         return  # how many of the rows are wanted is not known
     rows = expected_rows(files)
     if rows is not None and rows * SAMPLE_BYTES > limit.for_samples:

@@ -57,6 +57,8 @@ _COMPRESSION = {".gz": "gzip", ".zst": "zstd"}
 _SEPARATORS = (",", ";", "\t", "|")
 _HEAD = 1 << 16
 """Bytes from which the layout of a text table is inferred."""
+_LOOKED_AT = 9
+"""In how many places lines are counted, to estimate how many there are."""
 MOST_FIELDS = 4096
 """The most columns of a text table, and the most fields of a line."""
 PIECE = 1 << 20
@@ -141,8 +143,8 @@ def files_of(what: str | os.PathLike[str]) -> list[Path]:
 def expected_rows(files: Sequence[Path]) -> int | None:
     """Estimate how many rows files have, before they are read; None where that cannot be told.
 
-    Parquet files say it. Lines of text are taken to be as long as the first ones; how much a
-    compressed file holds is not known.
+    Parquet files say it. Lines of text are counted in some places of a file; how much a compressed
+    one holds is not known.
     """
     rows = 0.0
     for path in files:
@@ -152,9 +154,14 @@ def expected_rows(files: Sequence[Path]) -> int | None:
                 continue
             if compression_of(path) != "none":
                 return None
+            size = path.stat().st_size
             with path.open("rb") as file:
-                head = file.read(_HEAD)
-            rows += path.stat().st_size * max(head.count(b"\n"), 1) / max(len(head), 1)
+                pieces = []
+                for place in range(_LOOKED_AT):
+                    file.seek(place * max(size - _HEAD, 0) // (_LOOKED_AT - 1))
+                    pieces.append(file.read(_HEAD))
+            looked = sum(map(len, pieces))
+            rows += size * sum(piece.count(b"\n") for piece in pieces) / max(looked, 1)
         except (OSError, pa.ArrowException):
             return None  # opening the file says more
     return int(rows)
