@@ -2,7 +2,7 @@
 
 ::
 
-    read, read_visits ──> _options: check the arguments ──> Reader.scan ──> Reader.finish
+    read, read_visits ──> _options: check the arguments ──> Reader.scan ──> sort ──> assemble
 
 `sensors_of` returns the sensors that a table has rows of, so that one can be chosen. `read_cells`
 reads the table of cells, which gives the position of each antenna, venue or zone.
@@ -202,7 +202,8 @@ def read(
     if files is not None:
         _tell_if_tight(files, Memory.of(memory), options)
     with _scan(source, files, options, cells, same_person, memory, temp_dir, rejects) as reader:
-        data = reader.finish()
+        rows = reader.sort()
+    data = reader.assemble(*rows)
     by_path = [source, *(one for one in (cells, same_person) if one is not None)]
     if data.reading is not None and all(isinstance(one, str | os.PathLike) for one in by_path):
         given = {

@@ -4,7 +4,8 @@
 
     Reader.scan       for each file: find columns, choose the parser (fast_csv or sql), check every
                       batch (RowChecker), keep it (Staging); then name the lines of bad rows
-    Reader.finish     choose the grid, sort, make Trajectories
+    Reader.sort       choose the grid, sort
+    Reader.assemble   make Trajectories, once DuckDB has given its memory back
     Reader.finish_visits   the same for Visits, which need no grid
 
 Rows that cannot be used are counted by reason, with the lines of the first few (`bad_rows`); all of
@@ -331,8 +332,8 @@ class Reader:
             return [row[0] for row in self._connection.execute(query).fetchall() if row[0]]
         return []
 
-    def finish(self) -> Trajectories:
-        """Return the trajectories: choose the grid, sort."""
+    def sort(self) -> tuple[SortedSamples, Frame]:
+        """Choose the grid, and return the samples on it, sorted."""
         self._check()
         frame = self._choose_frame()
         if self._metres:
@@ -341,7 +342,7 @@ class Reader:
             )
         else:
             rows = self._staging.finish(frame.cells, self._origin(frame))
-        return self._assemble(rows, frame)
+        return rows, frame
 
     def finish_visits(self) -> Visits:
         """Return the visits: places and slots, wherever the places lie."""
@@ -418,7 +419,8 @@ class Reader:
         checker = self._checker
         return (frame.origin - checker.reference) // checker.slot - checker.base
 
-    def _assemble(self, rows: SortedSamples, frame: Frame) -> Trajectories:
+    def assemble(self, rows: SortedSamples, frame: Frame) -> Trajectories:
+        """Return the trajectories. DuckDB is not needed, and best closed before, for its memory."""
         checker = self._checker
         offsets = np.concatenate([[0], np.cumsum(rows.counts)]).astype(np.int64)
         place, places = rows.place, None
