@@ -52,7 +52,7 @@ SECTIONS = (
     ("useful", "Is it useful?"),
     ("cost", "What does it cost?"),
     ("curves", "How far samples are off"),
-    ("promises", "What each mechanism promises"),
+    ("promises", "What each one promises"),
     ("meaning", "What the rows mean"),
     ("terms", "How it was measured"),
 )
@@ -153,7 +153,6 @@ def comparison_page(comparison: Mapping[str, Any]) -> str:
         summary=_summary(comparison, columns),
         axes=_axes(comparison),
         groups=groups,
-        kinds=KINDS,
         signs=SIGNS,
         terms=texts(comparison.get("terms")) or TERMS,
         measured=measured(comparison),
@@ -172,8 +171,9 @@ def comparison_page(comparison: Mapping[str, Any]) -> str:
 def _number(cell: Mapping[str, Any]) -> float | None:
     """Return the value of a cell, if it is a number."""
     value = cell.get("value")
-    is_number = isinstance(value, int | float) and math.isfinite(value)
-    return float(value) if is_number and value is not None else None
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        return None
+    return float(value)
 
 
 def _kind(column: Mapping[str, Any]) -> str:

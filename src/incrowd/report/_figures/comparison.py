@@ -162,12 +162,15 @@ def trade_off_chart(
             ],
         )
     )  # fmt: skip
-    names = (
-        alt.Chart(values(_labels(points, wide, high)))
-        .mark_text(dy=-15, fontSize=13, fontWeight="bold")
-        .encode(x=alt.X("loss:Q", scale=across), y=alt.Y("risk:Q", scale=up), text="numbers:N")
-    )
-    layers = [marks, names]
+    layers = [marks]
+    labels = _labels(points, around, wide, high)
+    for up_by in sorted({label["up"] for label in labels}):
+        name = alt.Chart(values([label for label in labels if label["up"] == up_by]))
+        layers.append(
+            name.mark_text(dy=-up_by, fontSize=13, fontWeight="bold").encode(
+                x=alt.X("loss:Q", scale=across), y=alt.Y("risk:Q", scale=up), text="numbers:N"
+            )
+        )
     if original is not None:
         text = f"risk of the original: {percent(original) if risk.is_share else f'{original:g}'}"
         ground = alt.Chart(values([{"loss": wide, "risk": original, "text": text}]))
@@ -185,7 +188,7 @@ def trade_off_chart(
     table = tuple((each.name, *told[each], each.status) for each in points)
     return one(
         "trade-off", "trade-off", "What is lost, against the risk that is left", says,
-        finish(alt.layer(*layers), height=360),
+        finish(alt.layer(*layers), height=300),
         ("setting", loss.title, risk.title, "k-anonymity"), table,
     )  # fmt: skip
 
@@ -205,25 +208,33 @@ def _sizes(
 
 
 def _labels(
-    points: Mapping[Setting, tuple[float, float]], wide: float, high: float
+    points: Mapping[Setting, tuple[float, float]],
+    sizes: Mapping[Setting, int],
+    wide: float,
+    high: float,
 ) -> list[dict[str, Any]]:
-    """Return the numbers that stand over points: one text for those that would overlap."""
-    groups = [[(x, y, each.number)] for each, (x, y) in points.items()]
-    labels = [_label(group) for group in groups]
+    """Return the numbers that stand over points: one text for those that would overlap.
+
+    They stand in the order of their points, from left to right.
+    """
+
+    def label(group: Sequence[Setting]) -> dict[str, Any]:
+        x, y = zip(*(points[each] for each in group), strict=True)
+        ordered = sorted(group, key=lambda each: (round(points[each][0] / wide, 2), each.number))
+        return {
+            "numbers": ", ".join(str(each.number) for each in ordered),
+            "loss": sum(x) / len(x),
+            "risk": max(y),
+            "up": round(max(sizes[each] for each in group) ** 0.5 / 2) + 10,
+        }
+
+    groups = [[each] for each in points]
+    labels = [label(group) for group in groups]
     while (pair := _overlapping(labels, wide, high)) is not None:
         first, second = pair
-        groups[first] = sorted(groups[first] + groups.pop(second))
-        labels = [_label(group) for group in groups]
+        groups[first] += groups.pop(second)
+        labels = [label(group) for group in groups]
     return labels
-
-
-def _label(group: Sequence[tuple[float, float, int]]) -> dict[str, Any]:
-    """Return the text over some points, and where it stands."""
-    return {
-        "numbers": ", ".join(str(number) for _, _, number in group),
-        "loss": sum(x for x, _, _ in group) / len(group),
-        "risk": max(y for _, y, _ in group),
-    }
 
 
 def _overlapping(
