@@ -211,6 +211,18 @@ class TestTables:
         for words in ("It protects against", "&lt;who&gt;", "It does not protect against", "care"):
             assert words in part(page, "promises")
 
+    def test_limits_that_are_the_same_are_said_once(self):
+        found = comparison()
+        for each, limits in zip(found["columns"], (["this"], ["this"], ["that"]), strict=False):
+            each["limits"] = limits
+        said = part(comparison_page(found), "promises")
+        assert (said.count("<li>this</li>"), said.count("<li>that</li>")) == (1, 1)
+        assert said.count("the same as <b>1</b>") == 1
+        found["columns"][0] |= {"state": "failed"}
+        said = part(comparison_page(found), "promises")
+        assert said.count("<li>this</li>") == 1
+        assert "the same as" not in said
+
     def test_groups_sections_and_units_that_are_not_known(self):
         found = comparison()
         found["rows"][0] |= {"group": "<new>", "section": "", "unit": "<apples>"}

@@ -57,6 +57,7 @@ SECTIONS = (
     ("terms", "How it was measured"),
 )
 GROUPS = ("private", "useful", "cost")
+UNDONE = ("refused", "failed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +78,8 @@ class Column:
         What may be claimed of it, or what was found.
     promises, limits, warnings
         What the mechanism promises and what not, and what was warned of.
+    limits_as
+        The number of an earlier column whose limits are the same, if there is one.
     """
 
     key: str
@@ -86,6 +89,7 @@ class Column:
     says: str
     promises: tuple[str, ...]
     limits: tuple[str, ...]
+    limits_as: int | None
     warnings: tuple[str, ...]
 
     @property
@@ -101,7 +105,7 @@ class Column:
     @property
     def is_done(self) -> bool:
         """Whether there is a result."""
-        return self.kind not in ("refused", "failed")
+        return self.kind not in UNDONE
 
 
 class Notes:
@@ -191,7 +195,7 @@ def _kind(column: Mapping[str, Any]) -> str:
 def _columns(comparison: Mapping[str, Any]) -> list[Column]:
     """Return the columns, with what they are and how they are drawn."""
     methods = list(dict.fromkeys(str(each["method"]) for each in comparison["columns"]))
-    found = []
+    found, limited = [], dict[tuple[str, ...], int]()
     for number, each in enumerate(comparison["columns"], 1):
         kind, at = _kind(each), methods.index(str(each["method"]))
         setting = Setting(
@@ -203,6 +207,8 @@ def _columns(comparison: Mapping[str, Any]) -> list[Column]:
             filled=kind == "verified",
             status="verified" if kind == "verified" else KINDS[kind][1],
         )
+        limits = texts(each.get("limits"))
+        first = limited.setdefault(limits, number) if kind not in UNDONE else None
         found.append(
             Column(
                 key=str(each["key"]),
@@ -211,7 +217,8 @@ def _columns(comparison: Mapping[str, Any]) -> list[Column]:
                 why=str(each.get("why") or "It is not known why."),
                 says=str(each.get("says") or ""),
                 promises=texts(each.get("promises")),
-                limits=texts(each.get("limits")),
+                limits=limits,
+                limits_as=first if first != number else None,
                 warnings=texts(each.get("warnings")),
             )
         )
