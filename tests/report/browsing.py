@@ -15,6 +15,37 @@ document.addEventListener("securitypolicyviolation", (e) =>
   window.violations.push(e.violatedDirective + " " + e.blockedURI + " " + e.sample));
 """
 
+EVIL = (
+    "<script>window.hacked=1</script>",
+    '"><img src=x onerror=window.hacked=1>',
+    "</script><script>window.hacked=1</script>",
+    "{{7*7}}{% raw %}",
+    "javascript:window.hacked=1",
+    "a\u2028b\u2029c<!--",
+    "' onmouseover='window.hacked=1",
+    "</title></style><svg onload=window.hacked=1>",
+)
+MARKS = """
+() => Object.fromEntries([...document.querySelectorAll("[data-chart]")].map((chart) => {
+  const marks = [...chart.querySelectorAll("g[class*=role-mark]")].flatMap(
+    (group) => [...group.querySelectorAll("path, rect, line")]);
+  const seen = marks.filter((mark) => {
+    const box = mark.getBBox();
+    return box.width + box.height > 0;
+  });
+  return [chart.dataset.chart, seen.length];
+}))
+"""
+TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa")
+CUT_OFF = """() => [...document.querySelectorAll("[data-chart] svg")].flatMap((svg) => {
+  const all = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll("text")].filter((text) => {
+    const its = text.getBoundingClientRect();
+    return text.textContent.trim() && its.width > 0 && (its.left < all.left - 1 ||
+      its.right > all.right + 1 || its.top < all.top - 1 || its.bottom > all.bottom + 1);
+  }).map((text) => text.textContent);
+})"""
+
 
 @dataclass
 class Opened:
@@ -83,3 +114,30 @@ def opening(browser, file, *, drawn=True, **how):
         yield opened
     finally:
         context.close()
+
+
+def barriers(browser, file, scheme):
+    """Give what axe finds on a page, wide and narrow: rules of levels A and AA that it breaks."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    options = {"runOnly": {"type": "tag", "values": TAGS}, "resultTypes": ["violations"]}
+    told = []
+    with opening(browser, file, bypass_csp=True, color_scheme=scheme) as seen:
+        for width in (1280, 390):
+            seen.page.set_viewport_size({"width": width, "height": 900})
+            found = Axe().run(seen.page, options=options).response["violations"]
+            told += [(each["id"], each["nodes"][0]["html"][:99]) for each in found]
+    return told
+
+
+def widths(browser, file):
+    """Give how wide a page is in windows of some widths, with everything opened that can be."""
+    found = {}
+    with opening(browser, file) as seen:
+        for width in (1280, 390):
+            seen.page.set_viewport_size({"width": width, "height": 900})
+            seen.page.evaluate(
+                "document.querySelectorAll('details').forEach((d) => { d.open = true; })"
+            )
+            found[width] = seen.page.evaluate("document.documentElement.scrollWidth")
+    return found

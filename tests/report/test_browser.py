@@ -18,30 +18,9 @@ from incrowd.report._glossary import GLOSSARY
 from incrowd.report._page import SECTIONS, page
 from incrowd.report._thresholds import LIGHTS
 from incrowd.report._verdict import judge
-from report.browsing import browsing, opening
+from report.browsing import CUT_OFF, EVIL, MARKS, barriers, browsing, opening, widths
 from strategies import in_deep, only_deep
 
-EVIL = (
-    "<script>window.hacked=1</script>",
-    '"><img src=x onerror=window.hacked=1>',
-    "</script><script>window.hacked=1</script>",
-    "{{7*7}}{% raw %}",
-    "javascript:window.hacked=1",
-    "a\u2028b\u2029c<!--",
-    "' onmouseover='window.hacked=1",
-    "</title></style><svg onload=window.hacked=1>",
-)
-MARKS = """
-() => Object.fromEntries([...document.querySelectorAll("[data-chart]")].map((chart) => {
-  const marks = [...chart.querySelectorAll("g[class*=role-mark]")].flatMap(
-    (group) => [...group.querySelectorAll("path, rect, line")]);
-  const seen = marks.filter((mark) => {
-    const box = mark.getBBox();
-    return box.width + box.height > 0;
-  });
-  return [chart.dataset.chart, seen.length];
-}))
-"""
 FOCUS = """
 () => {
   const some = "a[href], summary, [tabindex='0'], button, textarea, input:not([type='radio'])";
@@ -50,7 +29,6 @@ FOCUS = """
   return all.filter((each) => each.checkVisibility()).length;
 }
 """
-TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa")
 
 
 @pytest.fixture(scope="module")
@@ -78,14 +56,6 @@ def told(opened):
     return json.loads(opened.page.locator("#numbers").text_content())
 
 
-CUT_OFF = """() => [...document.querySelectorAll("[data-chart] svg")].flatMap((svg) => {
-  const all = svg.getBoundingClientRect();
-  return [...svg.querySelectorAll("text")].filter((text) => {
-    const its = text.getBoundingClientRect();
-    return text.textContent.trim() && its.width > 0 && (its.left < all.left - 1 ||
-      its.right > all.right + 1 || its.top < all.top - 1 || its.bottom > all.bottom + 1);
-  }).map((text) => text.textContent);
-})"""
 SMALLEST_TEXT = """() => {
   const sizes = (where) => [...document.querySelectorAll(where)].flatMap((svg) => {
     const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
@@ -304,24 +274,10 @@ class TestDecision:
 class TestEverywhere:
     @pytest.mark.parametrize("scheme", ["light", *only_deep("dark")])
     def test_no_barrier_of_level_a_or_aa(self, browser, file, scheme):
-        from axe_playwright_python.sync_playwright import Axe
-
-        options = {"runOnly": {"type": "tag", "values": TAGS}, "resultTypes": ["violations"]}
-        with opening(browser, file, bypass_csp=True, color_scheme=scheme) as seen:
-            for width in (1280, 390):
-                seen.page.set_viewport_size({"width": width, "height": 900})
-                found = Axe().run(seen.page, options=options).response["violations"]
-                assert [(each["id"], each["nodes"][0]["html"][:99]) for each in found] == []
+        assert barriers(browser, file, scheme) == []
 
     def test_nothing_is_wider_than_the_window(self, browser, file):
-        with opening(browser, file) as seen:
-            for width in (1280, 390):
-                seen.page.set_viewport_size({"width": width, "height": 900})
-                seen.page.evaluate(
-                    "document.querySelectorAll('details').forEach((d) => { d.open = true; })"
-                )
-                wide = seen.page.evaluate("document.documentElement.scrollWidth")
-                assert wide <= width
+        assert all(wide <= width for width, wide in widths(browser, file).items())
 
     @pytest.mark.parametrize("width", [1280, 390])
     def test_no_text_of_a_chart_is_cut_off(self, browser, file, width):

@@ -6,9 +6,9 @@ import pytest
 from incrowd.evaluate import Check
 from incrowd.evaluate._utility.inference import Share
 from incrowd.report import _thresholds
+from incrowd.report._html import TEMPLATES
 from incrowd.report._lights import AMBER, GREEN, RED, ChecksPassed, Threshold
 from incrowd.report._numbers import CostOfK, Exposure, SamePersons, plain
-from incrowd.report._page import TEMPLATES
 from incrowd.report._text import words
 from incrowd.report._thresholds import LIGHTS, docs_table, lights_of
 from incrowd.report._verdict import judge

@@ -8,7 +8,7 @@ import pytest
 
 from incrowd.report._figures import charts
 from incrowd.report._figures.chart import LIGHT, WIDTH, Chart, solid, with_fixed_width
-from incrowd.report._page import TEMPLATES
+from incrowd.report._html import TEMPLATES
 from report.samples import before, numbers, within
 
 ALL = [

@@ -8,7 +8,7 @@ their colour: by dash, by shape, or by place.
 import json
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import altair as alt
@@ -101,6 +101,10 @@ class Chart:
         Each in Vega-Lite, by a name of its own.
     head, rows
         The same as a table, for those who do not see it.
+    labels
+        What stands over each drawing, by its name, where they are many small ones.
+    width
+        How wide drawings are that fit their place, before they are fitted to it.
     """
 
     name: str
@@ -110,6 +114,8 @@ class Chart:
     drawings: Mapping[str, Mapping[str, Any]]
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    width: float = WIDTH
 
     def svgs(self, *, paper: bool = False) -> dict[str, str]:
         """Draw everything, in the colours of the page's style; small, for columns of paper."""
@@ -118,7 +124,9 @@ class Chart:
         many = len(self.drawings) > 2  # noqa: PLR2004  they stand in one row
         narrow = self.section in PAPER_NARROW
         sized = {
-            name: on_paper(spec, many=many, narrow=narrow) if paper else with_fixed_width(spec)
+            name: on_paper(spec, many=many, narrow=narrow)
+            if paper
+            else with_fixed_width(spec, self.width)
             for name, spec in self.drawings.items()
         }
         return {name: vl_convert.vegalite_to_svg(spec) for name, spec in sized.items()}
@@ -130,11 +138,11 @@ def one(name: str, section: str, title: str, says: str, spec: Mapping[str, Any],
     return Chart(name, section, title, says, {name: spec}, head, rows)
 
 
-def with_fixed_width(spec: Mapping[str, Any]) -> dict[str, Any]:
+def with_fixed_width(spec: Mapping[str, Any], width: float = WIDTH) -> dict[str, Any]:
     """Return a specification with a width of its own, for where there is no page."""
     fixed: dict[str, Any] = json.loads(json.dumps(spec))
     if fixed.get("width") == "container":
-        fixed["width"] = WIDTH
+        fixed["width"] = width
     return fixed
 
 
