@@ -36,9 +36,9 @@ def main() -> int:
         table += [(name, kind, tried[kind], wrong[kind]) for kind in sorted(tried)]
         table.append((name, "all", tried.total(), wrong.total()))
         failed = failed or bool(wrong)
-    print(f"\n{'trial':<10}{'of':<40}{'tried':>8}{'failed':>8}")
+    print(f"\n{'trial':<13}{'of':<40}{'tried':>8}{'failed':>8}")
     for name, kind, number, bad in table:
-        print(f"{name:<10}{kind:<40}{number:>8,}{bad:>8,}")
+        print(f"{name:<13}{kind:<40}{number:>8,}{bad:>8,}")
     return int(failed)
 
 
