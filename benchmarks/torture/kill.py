@@ -324,6 +324,10 @@ def whole(path: Path) -> Callable[[], int] | None:
     return {".parquet": table, "": runs, ".zip": model}.get(path.suffix, text)
 
 
+NOTHING = hashlib.sha256().hexdigest()
+"""The digest of a folder in which nothing is visible."""
+
+
 def digest(path: Path) -> str:
     """Give a hash of a file, or of all that is visible in a folder; nothing if it is not there."""
     if not path.exists():
