@@ -174,7 +174,8 @@ def check_originals(aligned: AlignedRelease) -> Check:
         f"{count:,} of {several(people, 'published record')} are, sample for sample, that of a "
         "person in the original."
     )
-    return Check(ORIGINALS, ok=True, says=says, figures={"people_unchanged": count}, noted=True)
+    figures = {"people": people, "people_unchanged": count}
+    return Check(ORIGINALS, ok=True, says=says, figures=figures, noted=True)
 
 
 def _is_number(value: Any) -> TypeGuard[float]:

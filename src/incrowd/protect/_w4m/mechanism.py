@@ -105,7 +105,9 @@ class W4M(Mechanism):
     True
     """
 
-    k: int = setting("How many trajectories are in each cylinder, at least.", least=2)
+    k: int = setting(
+        "How many trajectories are in each cylinder, at least.", least=2, stated="k_together"
+    )
     delta: float = setting(
         "Diameter in metres of the cylinders in which k trajectories are at all times.",
         metavar="M",
@@ -142,7 +144,11 @@ class W4M(Mechanism):
         usual="yes",
     )
     seed: int = setting(
-        "Seed of the random choices; it is not published.", default=0, metavar="N", least=0
+        "Seed of the random choice of pivots; it is not published.",
+        "--pivot-seed",
+        default=0,
+        metavar="N",
+        least=0,
     )
 
     method: ClassVar[str] = "W4M"
@@ -283,8 +289,8 @@ class W4M(Mechanism):
 
         if self.k > len(data):
             raise ArgumentError(
-                f"k is {self.k:,} and the data has {len(data):,} people; W4M needs k people at "
-                "least"
+                f"k is {self.k:,} and the data has only {len(data):,} people: no cluster of so "
+                "many can be made"
             )
         if bool(np.any(data.crowd != 1)):
             raise ArgumentError(
@@ -432,8 +438,8 @@ def _growing(radius: float, data: "Trajectories | None" = None) -> float:
         where = "" if data is None else ", 0.5 % of the semi-diagonal of the data"
         hint = "" if data is None else "; give a larger one, such as delta"
         raise ArgumentError(
-            f"radius_max = {radius:g} m{where} can never grow (it becomes floor(1.5 radius_max) "
-            f"again and again); it must be at least 1.334 m{hint}"
+            f"radius_max = {radius:g} m{where} can never grow: half as much again, in whole "
+            f"metres, is no more than it was; it must be at least 1.334 m{hint}"
         )
     return radius
 
