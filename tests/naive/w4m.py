@@ -309,3 +309,27 @@ def w4m(
         "trash": [ids[one] for one in trash],
     }
     return published, counts
+
+
+def in_cylinders(records, k, delta, cell):
+    """Tell of every record, a list of boxes, whether k of all are with it in a cylinder.
+
+    A cylinder stands around a record; in it is who has the same times and is within delta / 2.
+    """
+    most = Fraction(str(delta)) / 2
+
+    def centre(box):
+        x0, x1, y0, y1, *_ = box
+        return Fraction(x0 + x1, 2) * Fraction(str(cell)), Fraction(y0 + y1, 2) * Fraction(
+            str(cell)
+        )
+
+    def holds(middle, record):
+        if [box[4:] for box in middle] != [box[4:] for box in record]:
+            return False
+        pairs = [(centre(a), centre(b)) for a, b in zip(middle, record, strict=True)]
+        return all((a - c) ** 2 + (b - d) ** 2 <= most**2 for (a, b), (c, d) in pairs)
+
+    cylinders = [[holds(middle, record) for record in records] for middle in records]
+    full = [inside for inside in cylinders if sum(inside) >= k]
+    return [any(inside[who] for inside in full) for who in range(len(records))]

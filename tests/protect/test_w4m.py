@@ -1,15 +1,19 @@
 """W4M, beside plain Python, and that beside what the authors' program gave."""
 
+import json
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import incrowd
 import naive
 from incrowd import W4M, Frame, Trajectories
+from incrowd.errors import ArgumentError
 from strategies import random_cases
 
 
@@ -79,6 +83,86 @@ def published(protected):
     return [(user, t0, x0, y0) for user, x0, _, y0, _, t0, _ in boxes]
 
 
+GOLDEN = json.loads(Path(__file__).with_name("w4m_golden.json").read_text())
+"""Inputs (id, t, x, y), and what the authors' program gave for them, coordinates to 0.001."""
+RUNS = [
+    ("f1", "published", (2, 20, 1000, 0), {
+        "clusters": [[4, 3], [1, 2]], "space": 180, "time": 0, "moved": 6, "net_created": 0,
+        "net_deleted": 0, "really_created": 0, "really_deleted": 0, "trash": [],
+    }),
+    ("f2", "published", (2, 100, 600, 0), {
+        "clusters": [[4, 3], [2, 1]], "space": 2444.735, "moved": 7, "time": 2750, "waited": 7,
+        "net_created": 2, "net_deleted": 2, "mean_space": 174.624, "mean_time": 196.429,
+    }),
+    ("f3", "published", (2, 200, 100, 1), {
+        "clusters": [[2, 1], [4, 3]], "trash": [5], "space": 1350, "moved": 6, "time": 30,
+        "waited": 3, "trashed": 1, "trashed_points": 3, "discernibility": 13,
+    }),
+    ("f4", "published", (3, 150, 500, 0), {
+        "clusters": [[2, 3, 1, 7], [4, 6, 5]], "space": 19522.582, "moved": 25, "time": 400,
+        "waited": 4, "net_created": 4, "net_deleted": 0,
+    }),
+    ("f5", "published", (2, 200, 100, 8), {
+        "trashed": 3, "trashed_points": 10, "net_created": 28, "net_deleted": 18,
+        "mean_space": 294.844, "mean_time": 33.890,
+    }),
+    ("f5", "chunked", (2, 200, 100, 8), {
+        "trashed": 2, "trashed_points": 7, "net_created": 23, "net_deleted": 23,
+        "mean_space": 236.204, "mean_time": 26.061,
+    }),
+]  # fmt: skip
+
+
+class TestPlainVersion:
+    """As the authors' program does it, where it is asked to; and what is meant otherwise."""
+
+    @pytest.mark.parametrize(("name", "kind", "arguments", "counts"), RUNS)
+    def test_gives_what_the_authors_program_gave(self, name, kind, arguments, counts):
+        rows, golden = GOLDEN[name]["rows"], GOLDEN[name][kind]
+        chunked = kind == "chunked"
+        found, counted = naive.w4m(rows, *arguments, chunked=chunked, as_distributed=True)
+        assert [(one, t) for one, t, *_ in sorted(found)] == [
+            (one, t) for one, t, *_ in sorted(golden)
+        ]
+        for ours, theirs in zip(sorted(found), sorted(golden), strict=True):
+            assert ours[2:] == pytest.approx(theirs[2:], rel=0, abs=1e-3)
+        for count, expected in counts.items():
+            close = expected if isinstance(expected, list) else pytest.approx(expected, abs=5e-4)
+            assert counted[count] == close
+
+    def test_has_the_numbers_of_the_c_library(self):
+        """The first of rand() after srand(1), as every C program on Linux prints them."""
+        draw = naive.Glibc()
+        assert [draw(0) for _ in range(5)] == [
+            1804289383, 846930886, 1681692777, 1714636915, 1957747793
+        ]  # fmt: skip
+
+    def test_is_better_without_the_defect(self):
+        """Far clusters are accepted, and near ones refused, where the wrong one is looked at."""
+        errors = {True: [], False: []}
+        for seed in range(12):
+            rng = np.random.default_rng(seed)
+            rows = []
+            for user in range(30):
+                spot = rng.uniform(0, 3000, 2)
+                for i in range(8):
+                    spot = spot + rng.normal(0, 150, 2)
+                    rows.append((user, 60 * i + user % 7, float(spot[0]), float(spot[1])))
+            for flawed, found in errors.items():
+                _, counts = naive.w4m(rows, 2, 200, 100, 3, as_distributed=flawed)
+                found.append(counts["mean_space"])
+        assert np.mean(errors[False]) < 0.9 * np.mean(errors[True])
+
+    def test_random_numbers_of_chunks_are_those_of_splitmix(self):
+        """The first numbers from state 0, as published; and each chunk has its own."""
+        draw = naive.splitmix(0)
+        assert draw(0) == 0xE220A8397B1DCDAF
+        assert draw(0) == 0x6E789E6AA1B965F4
+        assert (
+            len({naive.splitmix(seed)(chunk) for seed in range(40) for chunk in range(40)}) == 1600
+        )
+
+
 class TestW4M:
     @random_cases(1000)
     @given(cases())
@@ -107,3 +191,149 @@ class TestW4M:
         assert protected.assignment["user"].to_list() == data.people.to_list()
         trashed = protected.assignment.filter(protected.assignment["trajectory"].is_null())
         assert sorted(trashed["user"]) == sorted(counts["trash"])
+
+    def test_is_the_same_on_any_number_of_threads(self):
+        data = incrowd.synthesize("city", users=90, seed=3)
+        for chunked in (True, False):
+            made = [
+                W4M(k=2, delta=500, chunked=chunked).protect(data, threads=threads)
+                for threads in (1, 2, 5)
+            ]
+            assert made[0].trajectories == made[1].trajectories == made[2].trajectories
+            assert made[0].settings == made[1].settings == made[2].settings
+            assert made[0].losses == made[2].losses
+
+    def test_another_seed_makes_other_clusters(self):
+        data = incrowd.synthesize("city", users=60, seed=3)
+        one, other = (W4M(k=2, delta=500, seed=seed).protect(data) for seed in (0, 1))
+        assert one.trajectories != other.trajectories
+        assert "seed" not in one.settings
+
+    def test_rows_walked_in_many_calls_are_the_same(self, monkeypatch):
+        data = incrowd.synthesize("city", users=40, seed=3)
+        whole = W4M(k=2, delta=500).protect(data)
+        monkeypatch.setattr("incrowd.protect._w4m.edit._BLOCK", 1)
+        monkeypatch.setattr("incrowd.protect._w4m.chunks._BLOCK", 1)
+        assert W4M(k=2, delta=500).protect(data).trajectories == whole.trajectories
+
+    def test_leaves_its_input_and_tells_how_far_it_is(self, monkeypatch):
+        monkeypatch.setattr("incrowd.protect._w4m.edit._BLOCK", 1 << 20)
+        data, told = incrowd.synthesize("city", users=100, seed=3), []
+        before = data.boxes()
+        for chunked in (True, False):
+            told.clear()
+            made = W4M(k=2, delta=500, chunked=chunked)
+            made.protect(data, threads=1, progress=lambda *how: told.append(how))
+            assert told[0] == ("Protecting", 0, data.samples)
+            assert told[-1] == ("Protecting", data.samples, data.samples)
+            assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+            assert len(told) > 3
+        assert data.boxes().equals(before)
+
+    def test_all_in_one_cluster(self):
+        """K may be the number of people; one point each, and all of them the same."""
+        table = {"user": [1, 2, 3], "x0": [4, 4, 4], "y0": [4, 4, 4], "t0": [9, 9, 9]}
+        made = W4M(k=3, delta=10, radius_max=2).protect(Trajectories.from_boxes(table))
+        assert made.trajectories.boxes().rows() == Trajectories.from_boxes(table).boxes().rows()
+        assert not any(made.losses.values())
+
+    def test_says_which_samples_are_in_the_slot_of_another(self):
+        table = {
+            "user": [1, 1, 1, 2, 2],
+            "x0": [4, 9, 4, 4, 5],
+            "y0": [4, 4, 5, 4, 5],
+            "t0": [9, 9, 20, 9, 20],
+        }
+        made = W4M(k=2, delta=1000, radius_max=5000).protect(Trajectories.from_boxes(table))
+        assert made.losses["samples_same_time"] == made.losses["samples_suppressed"] == 1
+        assert any("1 samples" in limit or "1 sample " in limit for limit in made.limits)
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("settings", "says"),
+        [
+            ({"k": 1}, "k must be an integer of at least 2, not 1"),
+            ({"k": 2.0}, "k must be an integer"),
+            ({"delta": 0}, "delta must be a finite number of metres above 0, not 0"),
+            ({"delta": -5}, "delta must be"),
+            ({"delta": math.inf}, "delta must be"),
+            ({"delta": math.nan}, "delta must be"),
+            ({"delta": "2 km"}, "delta must be"),
+            ({"delta": True}, "delta must be"),
+            ({"radius_max": 0}, "radius_max must be"),
+            ({"radius_max": math.inf}, "radius_max must be"),
+            ({"radius_max": 1}, "radius_max = 1 m can never grow"),
+            ({"radius_max": 0.7}, "can never grow"),
+            ({"radius_max": 1.333}, "can never grow"),
+            ({"trash": 1}, "trash must be a share from 0 to below 1, not 1"),
+            ({"trash": -0.1}, "trash must be"),
+            ({"trash": math.nan}, "trash must be"),
+            ({"cap": 0}, "cap must be an integer from 1"),
+            ({"cap": 2**31}, "cap must be an integer from 1"),
+            ({"cap": 1.5}, "cap must be"),
+            ({"chunked": 1}, "chunked must be True or False"),
+            ({"seed": -1}, "seed must be an integer of at least 0"),
+        ],
+    )
+    def test_settings(self, settings, says):
+        with pytest.raises(ArgumentError, match=says):
+            W4M(**{"k": 2, "delta": 2000} | settings)
+
+    @pytest.mark.parametrize("radius", [1.334, 1.5, 2, 3])
+    def test_radii_that_grow_are_taken(self, radius):
+        assert math.floor(1.5 * radius) > radius
+        assert W4M(k=2, delta=1, radius_max=radius).radius_max == radius
+
+    def test_fewer_people_than_k(self):
+        data = incrowd.synthesize("city", users=10, seed=3)
+        with pytest.raises(ArgumentError, match="k is 11 and the data has only 10 people"):
+            W4M(k=11, delta=100).protect(data)
+
+    @pytest.mark.parametrize(
+        "side", [{"x1": [3, 4]}, {"y1": [9, 4]}, {"t1": [9, 6]}], ids=["x", "y", "t"]
+    )
+    def test_areas_and_spans(self, side):
+        table = {"user": [1, 2], "x0": [2, 2], "y0": [3, 3], "t0": [5, 5]}
+        ends = {"x1": [3, 3], "y1": [4, 4], "t1": [6, 6]}
+        with pytest.raises(ArgumentError, match="1 of 2 samples are wider than a cell or longer"):
+            W4M(k=2, delta=9).protect(Trajectories.from_boxes(table | ends | side))
+
+    def test_crowds(self):
+        data = incrowd.synthesize("city", users=10, seed=3)
+        crowds = incrowd.glove(data, k=2).trajectories
+        with pytest.raises(ArgumentError, match="this data has crowds"):
+            W4M(k=2, delta=9).protect(crowds)
+
+    def test_data_that_is_too_small_for_the_usual_radius(self):
+        table = {"user": [1, 2], "x0": [2, 3], "y0": [3, 3], "t0": [5, 5]}
+        data = Trajectories.from_boxes(table)
+        with pytest.raises(ArgumentError, match=r"radius_max = 0.25 m, 0.5 % of .* give a larger"):
+            W4M(k=2, delta=500).protect(data)
+        assert len(W4M(k=2, delta=500, radius_max=500).protect(data).trajectories) == 2
+
+    def test_data_wider_than_can_be_counted(self):
+        table = {"user": [1, 2], "x0": [-(2**30), 2**30], "y0": [3, 3], "t0": [5, 5]}
+        with pytest.raises(ArgumentError, match=r"more than 2\*\*30 cells wide"):
+            W4M(k=2, delta=500).protect(Trajectories.from_boxes(table))
+
+    def test_all_pairs_of_too_many_people(self):
+        data = incrowd.synthesize("city", users=6000, seed=3)
+        with pytest.raises(ArgumentError, match=r"6,000 people with all needs 0.6 GB, and 0.4 GB"):
+            W4M(k=2, delta=500, chunked=False).protect(data, memory="800MB")
+
+    def test_a_trajectory_of_100_000_points(self):
+        rng, n = np.random.default_rng(0), 100_000
+        x = rng.integers(-3, 4, n).cumsum()
+        table = {
+            "user": [1] * n + [2, 3, 3],
+            "x0": [*x, 5, 0, 9],
+            "y0": [*x[::-1], 5, 0, 9],
+            "t0": [*range(n), 50, 0, 7000],
+        }
+        made = W4M(k=3, delta=500).protect(Trajectories.from_boxes(table))
+        assert made.trajectories.lengths().tolist() in ([n] * 3, [1] * 3, [2] * 3)
+        losses = made.losses
+        assert losses["samples_created"] - losses["samples_deleted"] == (
+            made.trajectories.samples - n - 3
+        )

@@ -89,7 +89,7 @@ def check_cylinders(published: Published, manifest: Manifest) -> Check:
     # Twice the distance of two centres, in cells, squared.
     most = math.floor((Fraction(str(delta)) / Fraction(str(published.frame.cell))) ** 2)
     if math.isqrt(most) >= _WIDEST:
-        says = f"A cylinder of {delta:g} m holds everything that can be published."
+        says = f"A cylinder of {delta:g} m is wider than 2**31 cells, and promises nothing."
         return failed(CYLINDERS, says, {"k": k, "delta": delta})
     together = np.zeros(len(published.sizes), np.bool_)
     for group in _same_times(published):
@@ -155,16 +155,15 @@ def check_trash(published: Published, manifest: Manifest, people: int | None = N
 def check_originals(aligned: AlignedRelease) -> Check:
     """Count the published records that are, sample for sample, somebody's in the original."""
     published, original = aligned.published, aligned.original
-    shift = np.array([0, 0, 0, 0, aligned.shift, aligned.shift])
-    sides = np.stack(original.columns, 1)
+    shift = np.array([[0], [0], [0], [0], [aligned.shift], [aligned.shift]])
     known = {
-        _digest(sides[start:end].astype(np.int64) + shift)
+        _digest(np.stack([side[start:end] for side in original.columns]) + shift)
         for start, end in _pairs(original.offsets)
     }
     columns = [X0, X1, Y0, Y1, T0, T1]
     same = np.array(
         [
-            _digest(published.boxes[start:end, columns].astype(np.int64)) in known
+            _digest(published.boxes[start:end, columns].T.astype(np.int64)) in known
             for start, end in _pairs(published.cuts)
         ],
         np.bool_,
@@ -192,10 +191,9 @@ def _digest(rows: NDArray[Any]) -> bytes:
 
 def _same_times(published: Published) -> list[Ints]:
     """Give the records that have the same sequence of times, group by group."""
-    times = np.ascontiguousarray(published.boxes[:, [T0, T1]])
     found = defaultdict[bytes, list[int]](list)
     for record, (start, end) in enumerate(_pairs(published.cuts)):
-        found[_digest(times[start:end])].append(record)
+        found[_digest(published.boxes[start:end, [T0, T1]])].append(record)
     return [np.array(group) for group in found.values()]
 
 

@@ -90,9 +90,9 @@ class W4M(Mechanism):
     References
     ----------
     - Abul et al., 2010: "Anonymization of moving objects databases by clustering and
-      perturbation", Information Systems 35(8), DOI 10.1016/j.is.2010.05.003.
+      perturbation", Information Systems 35 (8), DOI 10.1016/j.is.2010.05.003.
     - Trujillo-Rasua and Domingo-Ferrer, 2013: "On the privacy offered by (k, δ)-anonymity",
-      Information Systems 38(4), DOI 10.1016/j.is.2012.12.003.
+      Information Systems 38 (4), DOI 10.1016/j.is.2012.12.003.
 
     Examples
     --------
