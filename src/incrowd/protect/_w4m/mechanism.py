@@ -401,7 +401,7 @@ class W4M(Mechanism):
             "user", pl.when("kept").then("trajectory").alias("trajectory")
         )
         found = {
-            "radius_max": reach,
+            "radius_first": reach,
             "radius_reached": reached,
             "mean_moved_metres": round(metres / max(here, 1), 3),
             "mean_moved_seconds": round(seconds / max(here, 1), 3),
