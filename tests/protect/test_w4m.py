@@ -330,9 +330,13 @@ class TestBadInput:
 
     def test_all_pairs_of_too_many_people(self):
         spots = {"x0": range(6000), "y0": [0] * 6000, "t0": [0] * 6000}
-        data = Trajectories.from_boxes({"user": range(6000)} | spots)
+        data = Trajectories.from_boxes({"user": range(6000), **spots})
         with pytest.raises(ArgumentError, match=r"6,000 people with all needs 0.6 GB, and 0.4 GB"):
             W4M(k=2, delta=500, chunked=False).protect(data, memory="800MB")
+        with pytest.raises(
+            ArgumentError, match=r"3,980 people with all, in 2 chunks at a time, ne"
+        ):
+            W4M(k=101, delta=500).protect(data, memory="800MB", threads=2)
 
     def test_a_trajectory_of_100_000_points(self):
         rng, n = np.random.default_rng(0), 100_000

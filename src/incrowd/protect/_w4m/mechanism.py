@@ -268,17 +268,19 @@ class W4M(Mechanism):
         """
         from incrowd._parallel import cores
         from incrowd.data._trajectories import Trajectories
-        from incrowd.protect._w4m.chunks import number_of_chunks
+        from incrowd.protect._w4m.chunks import CHUNK, number_of_chunks
 
         data = Trajectories.of(data)
         self._refuse(data)
         single, again = _one_at_a_time(data)
         number = number_of_chunks(len(data), self.k, chunked=self.chunked)
-        _refuse_memory(len(data) if number == 1 else 0, memory)
+        threads = cores(threads)
+        largest = len(data) - (number - 1) * CHUNK * self.k
+        _refuse_memory(largest, min(threads, number), memory)
         reach = _radius_of(single) if self.radius_max is None else self.radius_max
         if progress is not None:
             progress("Protecting", 0, data.samples)
-        done = list(self._chunks(single, number, _growing(reach, single), cores(threads), progress))
+        done = list(self._chunks(single, number, _growing(reach, single), threads, progress))
         if progress is not None:
             progress("Protecting", data.samples, data.samples)
         return self._put_together(data, single, done, again, reach)
@@ -444,15 +446,17 @@ def _growing(radius: float, data: "Trajectories | None" = None) -> float:
     return radius
 
 
-def _refuse_memory(people: int, memory: str | int | None) -> None:
-    """Refuse to compare all people with all where that needs more memory than there is."""
+def _refuse_memory(largest: int, chunks: int, memory: str | int | None) -> None:
+    """Refuse chunks in which comparing all people with all needs more memory than there is."""
     from incrowd._memory import Memory
 
-    need, limit = _PAIR * people * people, Memory.of(memory).limit // 2
+    need, limit = _PAIR * largest * largest * chunks, Memory.of(memory).limit // 2
     if need > limit:
+        others = "" if chunks == 1 else f", in {chunks:,} chunks at a time,"
         raise ArgumentError(
-            f"comparing all of {people:,} people with all needs {need / 1e9:.1f} GB, and "
-            f"{limit / 1e9:.1f} GB may be used; work in chunks (chunked), or raise the memory limit"
+            f"comparing all of {largest:,} people with all{others} needs {need / 1e9:.1f} GB, and "
+            f"{limit / 1e9:.1f} GB may be used; work in chunks (chunked), with a smaller k, or "
+            "raise the memory limit"
         )
 
 
