@@ -45,7 +45,7 @@ def cases(draw):
     settings = {
         "k": k,
         "delta": frame.cell * cells,
-        "radius_max": draw(st.sampled_from([1.4, 2, 150, 1e6])),
+        "radius_max": draw(st.sampled_from([1.4, 2, 2 * frame.cell + 2, 200, 500, 1e6])),
         "trash": draw(st.sampled_from([0, 0.1, 0.3, 0.9])),
         "cap": draw(st.sampled_from([1, 3, 10, 1000])),
         "chunked": chunked,

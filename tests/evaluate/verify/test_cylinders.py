@@ -64,10 +64,11 @@ def releases(draw):
             records.append(records[rng.integers(len(records))])
             continue
         middle = rng.integers(0, 2, 2) * wide
-        records.append([
-            cell(*map(int, middle + rng.integers(-3, 4, 2)), int(t))
-            for t in times[rng.integers(sequences)]
-        ])  # fmt: skip
+        spots = middle + rng.integers(-3, 4, (9, 2))
+        ends = spots + rng.choice([1, 1, 1, 2], (9, 2))
+        sides = np.stack([spots[:, 0], ends[:, 0], spots[:, 1], ends[:, 1]], axis=1).tolist()
+        slots = times[rng.integers(sequences)]
+        records.append([(*side, int(t), int(t) + 1) for side, t in zip(sides, slots, strict=False)])
     size = draw(st.sampled_from([100, 0.1, 37.5]))
     return records, draw(st.integers(2, 5)), size * draw(st.sampled_from([0.5, 2, 6, 10])), size
 
