@@ -11,6 +11,7 @@ METHODS = {
     "cloak": ("--cloak", "60"),
     "generalise": ("--metres", "1000", "--minutes", "30"),
     "geo-i": ("--epsilon", "low"),
+    "w4m": ("--k", "2", "--delta", "500", "--trash", "0"),
 }
 EACH = pytest.mark.parametrize("method", METHODS)
 pytestmark = pytest.mark.filterwarnings(f"always::{PrivacyWarning.__module__}.PrivacyWarning")
@@ -125,7 +126,7 @@ class TestWrongUse:
         ("words", "says"),
         [
             ("--method cloak --cloak 60 --k 3",
-             "--k belongs to --method glove, not to cloak, which hides nobody in a crowd"),
+             "--k belongs to --method glove or w4m, not to cloak, which hides nobody in a crowd"),
             ("--method filter --at-most 3 --variant loose", "--variant belongs to --method glove"),
             ("--epsilon 0.01", "--epsilon belongs to --method geo-i, not to glove"),
             ("--k 2 --at-most 3", "--at-most belongs to --method filter, not to glove"),
@@ -147,6 +148,15 @@ class TestWrongUse:
             ("--method cloak --cloak 60 --slot 7200", "60 min is finer than the data"),
             ("--method generalise --metres 50", "50 m is finer than the data"),
             ("--method generalise --metres 250", "250 m is no whole multiple"),
+            ("--method w4m --k 2", "--method w4m needs --k 2 --delta 2000 (in metres)"),
+            ("--method w4m --k 41 --delta 9", "--k is 41 and the data has only 40 people"),
+            ("--method w4m --k 1 --delta 9", "--k must be at least 2, not 1"),
+            ("--method w4m --k 2 --delta 0", "--delta must be above 0, not 0"),
+            ("--method w4m --k 2 --delta inf", "--delta must be finite, not inf"),
+            ("--method w4m --k 2 --delta 9 --radius-max 1", "--radius-max = 1 m can never grow"),
+            ("--method w4m --k 2 --delta 9 --trash 1", "--trash must be a share from 0 to below 1"),
+            ("--method w4m --k 2 --delta 9 --cap 0", "--cap must be at least 1, not 0"),
+            ("--method w4m --k 2 --delta 9 --chunked 1", "--chunked takes yes or no, not '1'"),
             ("--method filter --at-most 0", "--at-most must be at least 1, not 0"),
             ("--method filter --at-most 4000", "spatial filtering left nothing to publish"),
         ],
@@ -158,6 +168,6 @@ class TestWrongUse:
         assert list(tmp_path.iterdir()) == []
 
     def test_unknown_methods_are_refused(self, anonymize):
-        status, _, err = anonymize("--method", "w4m")
+        status, _, err = anonymize("--method", "w5m")
         assert status == 2
         assert "geo-i" in err

@@ -165,7 +165,7 @@ class TestMechanisms:
     def test_are_those_that_the_command_line_offers(self, command):
         status, out, _ = command("anonymize", "--help")
         assert status == 0
-        assert list(MECHANISMS) == ["glove", "filter", "cloak", "generalise", "geo-i"]
+        assert list(MECHANISMS) == ["glove", "filter", "cloak", "generalise", "geo-i", "w4m"]
         for name, mechanism in MECHANISMS.items():
             assert f"--method {name}: {mechanism.summary}" in out
             for setting_name, option in options_of(mechanism).items():
@@ -212,7 +212,7 @@ class TestOneClass:
         assert "--method toy: one box for every k people" in out
         assert "--start <first|last>" in out
         assert "Where groups begin.  [default: first]" in out
-        assert "Also an option of toy." in " ".join(out.split())
+        assert "Also an option of w4m, toy." in " ".join(out.split())
 
     def test_publishes_verifies_and_is_explained(self, enter, command, data):
         enter("toy", Toy)

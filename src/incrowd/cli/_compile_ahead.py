@@ -26,6 +26,7 @@ def steps() -> dict[str, Callable[[], None]]:
     return {
         "anonymize": _glove,
         "anonymize, k-merge": _k_merge,
+        "anonymize, w4m": _w4m,
         "verify": publish,
         "report": report,
         "measure": _measure,
@@ -42,6 +43,12 @@ def _glove() -> None:
 
 def _k_merge() -> None:
     importlib.import_module("incrowd.protect._glove.k_merge").compile_kernels()
+
+
+def _w4m() -> None:
+    import incrowd
+
+    incrowd.W4M(k=2, delta=1000).protect(_original())
 
 
 def _measure() -> None:

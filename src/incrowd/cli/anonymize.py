@@ -131,6 +131,8 @@ def anonymize(
     Example:  `incrowd anonymize cdr.csv --k 3 -o release --record who.parquet`
 
     Example:  `incrowd anonymize cdr.csv --method cloak --cloak 60 -o cloaked`
+
+    Example:  `incrowd anonymize cdr.csv --method w4m --k 2 --delta 2000 -o moved`
     """
     settings = without_others(context, method, settings)
     refuse_options(method, settings)
