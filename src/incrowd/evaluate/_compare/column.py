@@ -5,6 +5,9 @@ only its owner may read, and go when the column is done.
 """
 
 import contextlib
+import ctypes
+import functools
+import gc
 import shutil
 import time
 import warnings
@@ -107,10 +110,7 @@ def run_column(
             )  # fmt: skip
             verified, proof = done.verification.ok, done.verification
             pair = of_files(release, data, record)
-            found = Context(
-                settings, pair, pair.after, seconds=took.seconds, memory=took.memory,
-                progress=lambda done, total: tell("attacks", done, total),
-            )  # fmt: skip
+            found = Context(settings, pair, pair.after, seconds=took.seconds, memory=took.memory)
             values = _measured(found, measures(), tell)
             curves = _curves(found)
         except VerificationError as error:
@@ -138,8 +138,9 @@ def measured_original(
     data: Trajectories, settings: Settings, tell: Tell
 ) -> dict[str, tuple[float | None, str | None]]:
     """Measure the original as if it were published as it is."""
-    found = Context(settings, None, data, progress=lambda done, total: tell("attacks", done, total))
-    return _measured(found, [one for one in measures() if one.original], tell)
+    return _measured(
+        Context(settings, None, data), [one for one in measures() if one.original], tell
+    )
 
 
 def _measured(
@@ -148,7 +149,9 @@ def _measured(
     """Take all measures; one that cannot be taken says why."""
     values: dict[str, tuple[float | None, str | None]] = {}
     for number, row in enumerate(rows):
-        tell(f"measuring {row.section[:1].lower()}{row.section[1:]}", number, len(rows))
+        section = f"measuring {row.section[:1].lower()}{row.section[1:]}"
+        found.progress = functools.partial(tell, section)
+        tell(section, number, len(rows))
         try:
             value = row.of(found)
         except IncrowdError as error:
@@ -205,7 +208,7 @@ def _about(
 
 
 class _Took:
-    """How long something took, and how much memory this process had at most meanwhile."""
+    """How long something took, and how much more memory this process had at most meanwhile."""
 
     seconds: float = 0.0
     memory: int | None = None
@@ -214,15 +217,26 @@ class _Took:
 @contextlib.contextmanager
 def _timed() -> Iterator[_Took]:
     """Measure time, and the peak of memory where the system lets it be taken anew (Linux)."""
-    took, can_reset = _Took(), True
-    try:
-        _RESET.write_text(_RESET_PEAK)
-    except OSError:
-        can_reset = False
+    took = _Took()
+    gc.collect()
+    before = _peak() if _reset_peak() else None
     begun = time.perf_counter()
     yield took
     took.seconds = time.perf_counter() - begun
-    took.memory = _peak() if can_reset else None
+    after = _peak()
+    if before is not None and after is not None:
+        took.memory = max(0, after - before)
+
+
+def _reset_peak() -> bool:
+    """Make the peak of memory what there is now; give back to the system what was freed before."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+    try:
+        _RESET.write_text(_RESET_PEAK)
+    except OSError:
+        return False
+    return True
 
 
 def _peak() -> int | None:

@@ -5,13 +5,12 @@ Everything is worked out when it is first asked for, and once.
 
 import functools
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 import incrowd
-from incrowd._progress import Progress
 from incrowd.attack import ATTACKS
 from incrowd.data._trajectories import Trajectories
 from incrowd.evaluate._compare.samples import StandIns, stand_ins
@@ -19,6 +18,9 @@ from incrowd.evaluate._comparison import BeforeAfter, as_cells, compared_dataset
 from incrowd.evaluate._utility.accuracy import Accuracy
 from incrowd.evaluate._utility.inference import Inference
 from incrowd.evaluate._utility.summary import Utility
+
+if TYPE_CHECKING:
+    from incrowd._progress import Progress
 
 __all__ = [
     "KINDS",
@@ -60,6 +62,10 @@ class Settings:
     grid: float
     threads: int | None = None
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return all that decides what is measured; the result does not depend on threads."""
+        return {"targets": self.targets, "seed": self.seed, "tz": self.tz, "grid": self.grid}
+
 
 class Context:
     """A release beside its original; or the original by itself, as it would be published."""
@@ -72,10 +78,10 @@ class Context:
         *,
         seconds: float | None = None,
         memory: int | None = None,
-        progress: Progress | None = None,
     ) -> None:
         self.settings, self.pair, self.after = settings, pair, after
-        self.seconds, self.memory, self.progress = seconds, memory, progress
+        self.seconds, self.memory = seconds, memory
+        self.progress: Progress | None = None
 
     @property
     def beside(self) -> BeforeAfter:
@@ -92,12 +98,17 @@ class Context:
     def utility(self) -> Utility:
         """What it is still good for."""
         how = self.settings
-        return incrowd.utility(self.beside, tz=how.tz, grid=how.grid, threads=how.threads)
+        return incrowd.utility(
+            self.beside, tz=how.tz, grid=how.grid, threads=how.threads, progress=self.progress
+        )
 
     @functools.cached_property
     def inference(self) -> Inference:
         """What the records of crowds show."""
-        return incrowd.inference(self.beside, tz=self.settings.tz, threads=self.settings.threads)
+        how = self.settings
+        return incrowd.inference(
+            self.beside, tz=how.tz, threads=how.threads, progress=self.progress
+        )
 
     @functools.cached_property
     def stand_ins(self) -> StandIns:
@@ -145,7 +156,7 @@ class Context:
         places = as_cells(after.data, before.data)
         table = incrowd.deanonymize(
             places[0], known=places[1], crowd=after.crowd, share=None, n=TOP,
-            precision=self.slots, threads=self.settings.threads,
+            precision=self.slots, threads=self.settings.threads, progress=self.progress,
         ).table  # fmt: skip
         order = ["recall", "precision"]
         return table.sort(order, descending=True, nulls_last=True).row(0, named=True)

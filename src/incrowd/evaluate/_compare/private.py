@@ -8,7 +8,7 @@ from incrowd.evaluate._compare.measure import PRIVATE, Measure
 __all__ = ["NOBODY", "PRIVATE_ROWS"]
 
 
-CROWDS, RECORDS, RECOGNISED = "Crowds", "Random points: uniqueness", "Recognition"
+CROWDS, RECORDS, RECOGNISED = "Crowds", "Uniqueness of random points", "Recognition"
 NOBODY = "nobody in the original has one"
 
 
@@ -63,7 +63,7 @@ PRIVATE_ROWS = (
         key="alone",
         group=PRIVATE,
         section=CROWDS,
-        label="people with a record of their own",
+        label="people alone in their record",
         unit="share",
         better="less",
         help="People whose published record nobody shares.",
@@ -141,7 +141,7 @@ PRIVATE_ROWS = (
         key="home_shown",
         group=PRIVATE,
         section=RECOGNISED,
-        label="homes shown to within 1 km",
+        label="homes shown to 1 km",
         unit="share",
         better="less",
         help=(
@@ -154,7 +154,7 @@ PRIVATE_ROWS = (
         key="work_shown",
         group=PRIVATE,
         section=RECOGNISED,
-        label="workplaces shown to within 1 km",
+        label="workplaces shown to 1 km",
         unit="share",
         better="less",
         help="The same for places of work, from 9 to 17 h.",

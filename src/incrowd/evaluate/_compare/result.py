@@ -31,6 +31,11 @@ __all__ = [
 FORMAT, VERSION = "incrowd comparison", 1
 JSON, CSV = "comparison.json", "comparison.csv"
 DONE = "done"
+SHORT = {
+    "crowd", "unique_spatio_temporal", "attack", "recall", "loss", "discarded", "deleted",
+    "created", "position_error_mean", "time_error_mean", "home", "work", "flows", "seconds",
+}  # fmt: skip
+"""The rows that are printed of a comparison; all are in its table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +215,23 @@ class Comparison(Summarised):
         except (KeyError, TypeError, AttributeError) as error:
             raise UnreadableError(f"the comparison is damaged: {error}") from error
 
+    @classmethod
+    def read(cls, folder: str | os.PathLike[str]) -> "Comparison":
+        """Return the comparison that was written into a folder.
+
+        Raises
+        ------
+        UnreadableError
+            If there is none.
+        """
+        file = Path(folder) / JSON
+        try:
+            return cls.from_dict(json.loads(file.read_text("utf-8")))
+        except (OSError, ValueError) as error:
+            if isinstance(error, UnreadableError):
+                raise UnreadableError(f"{file}: {error}", file=file) from error
+            raise UnreadableError(f"{file} cannot be read: {error}", file=file) from error
+
     def to_json(self) -> str:
         """Return everything as one document of JSON."""
         return json.dumps(self.as_dict(), indent=2, ensure_ascii=False, allow_nan=False)
@@ -292,12 +314,14 @@ class Comparison(Summarised):
 
         done = [column for column in self.columns if column.state == DONE]
         head = ["", *(str(number) for number, _ in enumerate(done, 1))]
+        shown = [row for row in self.rows if row.key in SHORT]
         rows = [
             [row.label, *(value_in_words(self.values[one.key][row.key], row.unit) for one in done)]
-            for row in self.rows
+            for row in shown
         ]
         facts = {str(number): one.label for number, one in enumerate(done, 1)}
         notes = [f"{one.label}: {one.state}. {one.why}" for one in self.failed]
+        notes.append(f"* No other column is better. `table` has all {len(self.rows)} rows.")
         people, samples = (int(self.data[name]) for name in ("people", "samples"))
         said = f"{several(people, 'person', 'people')} and {several(samples, 'sample')}"
         title = f"{several(len(self.columns), 'column')} compared, on {said}"

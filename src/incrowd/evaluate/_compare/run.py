@@ -1,30 +1,25 @@
 """`compare`: all columns, one after another; each is kept as soon as it is done."""
 
-import hashlib
-import json
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import incrowd
 from incrowd._arguments import is_number, whole
-from incrowd._atomic import replacing
-from incrowd._hidden import temporary_folder
 from incrowd._outside import outside
 from incrowd.data._trajectories import Trajectories
 from incrowd.data._zone import living_in, zone_or_utc
 from incrowd.errors import ArgumentError, InputError, PrivacyWarning
 from incrowd.evaluate._compare.column import Cell, Tell, measured_original, run_column
 from incrowd.evaluate._compare.context import KNOWN, Settings
+from incrowd.evaluate._compare.kept import ORIGINAL, Kept, fingerprint
 from incrowd.evaluate._compare.measure import Measure
 from incrowd.evaluate._compare.measures import measures
 from incrowd.evaluate._compare.methods import Column, K, columns_of
 from incrowd.evaluate._compare.result import (
-    DONE,
     ComparedRow,
     ComparedValue,
     Comparison,
@@ -34,17 +29,14 @@ from incrowd.protect._mechanism import Mechanism
 
 __all__ = [
     "TARGETS",
-    "Kept",
+    "Plan",
     "compare",
-    "fingerprint",
 ]
 
 
 TARGETS = 500
 """How many people are attacked, drawn at random; all, if there are fewer."""
-KEPT = "columns"
-"""The folder of what is kept."""
-ORIGINAL = "original"
+MADE_WITH = f"incrowd {incrowd.__version__}"
 Progress = Callable[[str, int, int], None]
 
 
@@ -127,40 +119,93 @@ def compare(
     >>> found.values["glove:k=2"]["crowd"].value, found.values["glove:k=2"]["created"].value
     (2, 0.0)
     """
-    columns = columns_of(methods, k)
-    data = Trajectories.of(data)
-    _refuse(data, grid)
-    tz = zone_or_utc(tz, data)
-    data = living_in(data, tz)
-    settings = Settings(
-        targets=whole("targets", targets, 1),
-        seed=whole("seed", seed, 0),
-        tz=tz,
-        grid=side_for(data) if grid is None else float(grid),
-        threads=threads,
+    plan = Plan.of(
+        data, methods, k=k, targets=targets, seed=seed, tz=tz, grid=grid, threads=threads
     )
-    about = fingerprint(data)
-    kept = Kept(None if folder is None else Path(folder), about, settings)
-    tell = progress or (lambda _what, _done, _total: None)
-    cells: list[Cell] = []
-    with kept.working() as work:
-        before = kept.original(lambda: measured_original(data, settings, _named(tell, ORIGINAL)))
-        for number, column in enumerate(columns, 1):
-            named = _named(tell, f"{number} of {len(columns)}: {column.label}")
-            cell = kept.find(column)
-            if cell is None:
-                named("protecting", 0, 1)
-                cell = run_column(
-                    column, data, settings, work, named, memory=memory,
-                    checkpoint=kept.checkpoint(column),
-                )  # fmt: skip
-                kept.keep(column, cell)
-            for text in cell.column.warnings:
-                said = f"{column.label}: {text}"
-                warnings.warn(said, PrivacyWarning, stacklevel=outside())
-            named(cell.column.state, 1, 1)
-            cells.append(cell)
-    return _gathered(data, about, settings, cells, before)
+    return plan.run(folder, memory=memory, progress=progress)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be compared, on what, and how it is measured."""
+
+    data: Trajectories
+    about: str
+    columns: tuple[Column, ...]
+    settings: Settings
+
+    @classmethod
+    def of(
+        cls,
+        data: Trajectories,
+        methods: Sequence[str | Mechanism] | str | None,
+        *,
+        k: Sequence[int] | int = (K,),
+        targets: int = TARGETS,
+        seed: int = 0,
+        tz: str | None = None,
+        grid: float | None = None,
+        threads: int | None = None,
+    ) -> "Plan":
+        """Make a plan of what was asked for; see `compare`."""
+        columns = columns_of(methods, k)
+        data = Trajectories.of(data)
+        _refuse(data, grid)
+        tz = zone_or_utc(tz, data)
+        settings = Settings(
+            targets=whole("targets", targets, 1),
+            seed=whole("seed", seed, 0),
+            tz=tz,
+            grid=side_for(data) if grid is None else float(grid),
+            threads=threads,
+        )
+        return cls(living_in(data, tz), fingerprint(data), tuple(columns), settings)
+
+    def is_of(self, found: Comparison) -> bool:
+        """Tell whether a comparison is what this plan would give, and has all columns."""
+        return self.asks_for(found) and not found.failed
+
+    def asks_for(self, found: Comparison) -> bool:
+        """Tell whether a comparison is one of the same data, columns and settings."""
+        mine = self.settings.as_dict()
+        return (
+            found.made_with == MADE_WITH
+            and found.data.get("hash") == self.about
+            and {name: found.settings.get(name) for name in mine} == mine
+            and [one.key for one in found.columns] == [one.key for one in self.columns]
+        )
+
+    def run(
+        self,
+        folder: str | Path | None = None,
+        *,
+        memory: str | int | None = None,
+        progress: Progress | None = None,
+    ) -> Comparison:
+        """Carry it out; what is kept in the folder is not done again."""
+        data, settings = self.data, self.settings
+        kept = Kept(None if folder is None else Path(folder), self.about, settings)
+        tell = progress or (lambda _what, _done, _total: None)
+        cells: list[Cell] = []
+        with kept.working() as work:
+            known = _named(tell, ORIGINAL)
+            before = kept.original(lambda: measured_original(data, settings, known))
+            for number, column in enumerate(self.columns, 1):
+                named = _named(tell, f"{number} of {len(self.columns)}, {column.label}")
+                cell = kept.find(column)
+                if cell is None:
+                    named("protecting", 0, 1)
+                    cell = run_column(
+                        column, data, settings, work, named, memory=memory,
+                        checkpoint=kept.checkpoint(column),
+                    )  # fmt: skip
+                    kept.keep(column, cell)
+                for text in cell.column.warnings:
+                    said = f"{column.label}: {text}"
+                    warnings.warn(said, PrivacyWarning, stacklevel=outside())
+                named(cell.column.state, 1, 1)
+                cells.append(cell)
+        return _gathered(self, cells, before)
 
 
 def _refuse(data: Trajectories, grid: float | None) -> None:
@@ -177,98 +222,8 @@ def _named(tell: Tell, what: str) -> Tell:
     return lambda stage, done, total: tell(f"{what}: {stage[:1].lower()}{stage[1:]}", done, total)
 
 
-def fingerprint(data: Trajectories) -> str:
-    """Return a hash of everything in a dataset that decides what is measured of it."""
-    digest = hashlib.sha256(repr(data.frame).encode())
-    for column in (*data.columns, data.offsets):
-        digest.update(np.ascontiguousarray(column).data)
-    if data.place is not None:
-        digest.update(np.ascontiguousarray(data.place).data)
-    for name in data.people.cast(str).to_list():
-        digest.update(f"{name}\0".encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
-
-
-class Kept:
-    """Columns on disk, each in a file that is there whole or not at all."""
-
-    def __init__(self, folder: Path | None, data: str, settings: Settings) -> None:
-        self.folder = None if folder is None else folder / KEPT
-        how = asdict(settings) | {"threads": None, "known": KNOWN}
-        self._about = {
-            "incrowd": incrowd.__version__,
-            "data": data,
-            "settings": how,
-            "rows": [row.key for row in measures()],
-        }
-        if self.folder is not None:
-            self.folder.mkdir(mode=0o700, exist_ok=True)
-
-    def working(self) -> Any:
-        """Give a folder for releases while they are measured; it is gone afterwards."""
-        return temporary_folder(self.folder)
-
-    def _key(self, what: dict[str, Any]) -> str:
-        text = json.dumps(self._about | what, sort_keys=True, default=str)
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def _file(self, key: str) -> Path | None:
-        return None if self.folder is None else self.folder / f"{key[:24]}.json"
-
-    def _key_of(self, column: Column) -> str:
-        return self._key({"column": column.key, "method": repr(column.mechanism)})
-
-    def checkpoint(self, column: Column) -> Path | None:
-        """Return where a mechanism that runs for long notes what it has done."""
-        file = self._file(self._key_of(column))
-        return None if file is None else file.with_suffix(".checkpoint")
-
-    def find(self, column: Column) -> Cell | None:
-        """Return what is kept of a column, if it was made of the same."""
-        found = self._read(self._key_of(column))
-        return None if found is None else Cell.from_dict(found)
-
-    def keep(self, column: Column, cell: Cell) -> None:
-        """Keep a column that is done; one that is not is tried again next time."""
-        if cell.column.state == DONE:
-            self._write(self._key_of(column), cell.as_dict())
-        note = self.checkpoint(column)
-        if note is not None:
-            note.unlink(missing_ok=True)
-
-    def original(self, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """Return what was measured of the original, and keep it."""
-        key = self._key({"column": ORIGINAL})
-        found = self._read(key)
-        if found is None:
-            found = {"values": {row: [*value] for row, value in make().items()}}
-            self._write(key, found)
-        return {row: tuple(value) for row, value in found["values"].items()}
-
-    def _read(self, key: str) -> dict[str, Any] | None:
-        file = self._file(key)
-        if file is None:
-            return None
-        try:
-            found = json.loads(file.read_text("utf-8"))
-        except (OSError, ValueError):
-            return None
-        whole = isinstance(found, dict) and found.get("key") == key
-        return found if whole else None
-
-    def _write(self, key: str, found: dict[str, Any]) -> None:
-        file = self._file(key)
-        if file is not None:
-            with replacing(file, overwrite=True, private=True) as part:
-                part.write_text(json.dumps({"key": key} | found, allow_nan=False), "utf-8")
-
-
 def _gathered(
-    data: Trajectories,
-    about: str,
-    settings: Settings,
-    cells: list[Cell],
-    before: dict[str, tuple[float | None, str | None]],
+    plan: Plan, cells: list[Cell], before: dict[str, tuple[float | None, str | None]]
 ) -> Comparison:
     """Put columns side by side, and mark the best of each row."""
     rows, values = measures(), dict[str, dict[str, ComparedValue]]()
@@ -281,13 +236,14 @@ def _gathered(
     for row in rows:
         for key in _best(row, {key: of[row.key].value for key, of in values.items()}):
             values[key][row.key] = ComparedValue(values[key][row.key].value, None, best=True)
+    data = plan.data
     return Comparison(
-        made_with=f"incrowd {incrowd.__version__}",
+        made_with=MADE_WITH,
         data={
             "people": len(data), "samples": data.samples, "cell": data.frame.cell,
-            "slot": data.frame.slot, "hash": about,
+            "slot": data.frame.slot, "hash": plan.about,
         },
-        settings=asdict(settings) | {"known": KNOWN},
+        settings=plan.settings.as_dict() | {"known": KNOWN},
         columns=tuple(cell.column for cell in cells),
         rows=tuple(
             ComparedRow(one.key, one.group, one.section, one.label, one.unit, one.better, one.help)

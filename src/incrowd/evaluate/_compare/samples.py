@@ -18,7 +18,9 @@ So a box is as good as its centre: whoever publishes a box is neither better nor
 somebody who publishes the point in the middle of it.
 """
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -82,7 +84,10 @@ def stand_ins(pair: BeforeAfter, *, threads: int | None = None) -> StandIns:
     became = pair.became
     mine, theirs = (latest_ends(data.t1, data.offsets) for data in (before, after))
     frame = before.frame
-    limit = 4 * (NEAR[0] / frame.cell) ** 2, 2 * NEAR[1] * 60 / frame.slot
+    limit = (
+        math.floor(4 * (NEAR[0] / Fraction(frame.cell)) ** 2),
+        math.floor(2 * 60 * NEAR[1] / Fraction(frame.slot)),
+    )
 
     def work(part: tuple[int, int]) -> tuple[int, int, int, Tally, Tally]:
         number = int(before.offsets[part[1]] - before.offsets[part[0]])
