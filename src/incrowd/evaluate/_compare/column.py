@@ -16,6 +16,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from incrowd.data._trajectories import Trajectories
 from incrowd.errors import IncrowdError, PrivacyWarning, VerificationError
 from incrowd.evaluate._compare.context import Context, Settings
@@ -23,7 +25,7 @@ from incrowd.evaluate._compare.measure import Measure
 from incrowd.evaluate._compare.measures import measures
 from incrowd.evaluate._compare.methods import Column
 from incrowd.evaluate._compare.result import DONE, ComparedColumn
-from incrowd.evaluate._comparison import of_files
+from incrowd.evaluate._comparison import BeforeAfter, of_files
 from incrowd.evaluate._publish import publish
 
 __all__ = [
@@ -109,7 +111,7 @@ def run_column(
                 progress=lambda done, total: tell("writing and verifying", done, total),
             )  # fmt: skip
             verified, proof = done.verification.ok, done.verification
-            pair = of_files(release, data, record)
+            pair = _in_order(of_files(release, data, record))
             found = Context(settings, pair, pair.after, seconds=took.seconds, memory=took.memory)
             values = _measured(found, measures(), tell)
             curves = _curves(found)
@@ -132,6 +134,20 @@ def run_column(
     return Cell(
         _about(column, DONE, None, caught, verified=verified, says=proof.claims), values, curves
     )
+
+
+def _in_order(pair: BeforeAfter) -> BeforeAfter:
+    """Put records in the order of the original's people: a release has them in a random one.
+
+    What is drawn at random is then the same for the same seed, whatever names people got.
+    """
+    assert pair.became is not None  # noqa: S101  the private record tells
+    crowds, first = np.unique(pair.became[pair.became >= 0], return_index=True)
+    order = crowds[np.argsort(first)]
+    place = np.full(len(pair.after), -1, np.int64)
+    place[order] = np.arange(len(order))
+    became = np.where(pair.became >= 0, place[pair.became], -1)
+    return BeforeAfter(pair.before, pair.after[order], became, pair.edges)
 
 
 def measured_original(
@@ -230,7 +246,7 @@ def _timed() -> Iterator[_Took]:
 
 def _reset_peak() -> bool:
     """Make the peak of memory what there is now; give back to the system what was freed before."""
-    with contextlib.suppress(OSError, AttributeError):
+    with contextlib.suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
     try:
         _RESET.write_text(_RESET_PEAK)

@@ -175,7 +175,8 @@ def _made(one: object, ks: list[int]) -> Iterable[Mechanism]:
         given = _settings(kind, words)
         if "k" in options_of(kind) and "k" not in given:
             return [kind(**given | {"k": k}) for k in ks]
-        needed = f"{name} needs {kind.example}" if kind.example and not given else ""
+        example = f"settings, like {name}:{kind.compared}" if kind.compared else kind.example
+        needed = f"{name} needs {example}" if example and not given else ""
         try:
             return [kind(**given)]
         except (ArgumentError, TypeError) as error:

@@ -403,12 +403,12 @@ USEFUL_ROWS = (
         key="memory",
         group=COST,
         section="Time and memory",
-        label="peak of memory",
+        label="memory beside the data",
         unit="bytes",
         better="less",
         help=(
-            "The most memory that this process had while the mechanism ran, the data and "
-            "Python itself included."
+            "How much more memory this process had at most while the mechanism ran than when "
+            "it began; the data and Python itself are not in it."
         ),
         of=_memory,
     ),

@@ -21,6 +21,7 @@ BEST = "*"
 LABEL, CELL = 32, 11
 """How many letters the names of rows have, and the cells beside them."""
 ORIGINAL = "original"
+NONE, ALL = "0.0%", "100.0%"
 MARKED = (
     f"{BEST} No other column is better. Rows without a mark: neither more nor less is better "
     "by itself."
@@ -40,6 +41,14 @@ def value_in_words(value: ComparedValue, unit: str) -> str:
     return said(number) + (BEST if value.best else "")
 
 
+def _share(number: float) -> str:
+    """Say a share; never that there is none, or all, where there is something."""
+    said = percent(number)
+    if said == NONE and number > 0:
+        return "<0.1%"
+    return ">99.9%" if said == ALL and number < 1 else said
+
+
 def _size(number: float) -> str:
     if number >= GIGABYTE:
         return f"{number / GIGABYTE:.1f} GB"
@@ -47,7 +56,7 @@ def _size(number: float) -> str:
 
 
 _UNITS: dict[str, Callable[[float], str]] = {
-    "share": percent,
+    "share": _share,
     "m": length,
     "min": duration,
     "s": lambda number: f"{significant(number, 2)} s",
