@@ -4,6 +4,7 @@ import json
 import math
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -31,7 +32,7 @@ from incrowd.errors import (
 )
 from incrowd.evaluate._compare import column as column_module
 from incrowd.evaluate._compare.kept import KEPT
-from incrowd.evaluate._compare.measures import MEASURES, measures
+from incrowd.evaluate._compare.measures import MEASURES, docs_table, measures
 from incrowd.protect._mechanism import Changed, Mechanism, setting
 
 ALONE = pytest.mark.filterwarnings("ignore::incrowd.errors.PrivacyWarning")
@@ -92,15 +93,16 @@ def numbers(found, key):
     return {row: one.value for row, one in found.values[key].items()}
 
 
+@pytest.fixture(scope="module")
+def found(city):
+    methods = ["glove", Generalise(minutes=60), GeoI(0.01)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        return compare(city, methods, k=(2, 3), tz=ZONE, threads=1)
+
+
 @ALONE
 class TestWhatIsMeasured:
-    @pytest.fixture(scope="class")
-    def found(self, city):
-        methods = ["glove", Generalise(minutes=60), GeoI(0.01)]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PrivacyWarning)
-            return compare(city, methods, k=(2, 3), tz=ZONE, threads=1)
-
     def test_every_column_has_every_row(self, found):
         keys = ["glove:k=2", "glove:k=3", "generalise:minutes=60", "geo-i:epsilon=0.01"]
         assert [column.key for column in found.columns] == keys == list(found.values)
@@ -391,3 +393,8 @@ def test_without_a_way_to_reset_the_peak_memory_has_a_reason(city, monkeypatch, 
     value = found.values["glove:k=2"]["memory"]
     assert value.value is None
     assert "peak" in value.why
+
+
+def test_the_page_has_every_row_as_it_is():
+    page = Path(__file__).parents[3] / "docs" / "comparison.md"
+    assert docs_table() in page.read_text("utf-8")

@@ -12,7 +12,7 @@ from incrowd.evaluate._compare.measure import PRIVATE, Measure
 from incrowd.evaluate._compare.private import PRIVATE_ROWS
 from incrowd.evaluate._compare.useful import USEFUL_ROWS
 
-__all__ = ["MEASURES", "measures"]
+__all__ = ["MEASURES", "docs_table", "measures"]
 
 
 ATTACKED = "Attacks"
@@ -51,3 +51,19 @@ def _of_attacks() -> list[Measure]:
         )
         for name, kind in ATTACKS.items()
     ]  # fmt: skip
+
+
+def docs_table() -> str:
+    """Return what each row means, as a table for the page about comparisons."""
+    lines = ["| row | better | what it means |", "|---|---|---|"]
+    section = None
+    for row in MEASURES.values():
+        if row.section != section:
+            section = row.section
+            lines.append(f"| **{section}** | | |")
+        lines.append(f"| {row.label} | {row.better or ''} | {row.help} |")
+        if row.key == _AFTER:
+            worst = _of_attacks()[0]
+            lines.append(f"| **{worst.section}** | | |")
+            lines.append(f"| {worst.label}, and each of them | {worst.better} | {worst.help} |")
+    return "\n".join(lines)
