@@ -132,9 +132,9 @@ class TestWhatIsMeasured:
         noisy = numbers(found, "geo-i:epsilon=0.01")
         assert noisy["attack"] == max(noisy[f"attack_{name}"] for name in ATTACKS)
         slots = 3600 // city.frame.slot
-        table = incrowd.risk(incrowd.visits(city), "location_time", 4, precision=slots)
+        table = incrowd.risk(incrowd.visits(city), "visit", 4, precision=slots)
         share = (table["risk"] == 1).mean()
-        assert found.original["attack_location_time"].value == share
+        assert found.original["attack_visit"].value == share
         assert not any(numbers(found, "glove:k=3")[f"attack_{name}"] for name in ATTACKS)
 
     def test_whoever_has_the_original_recognises_who_only_has_coarser_times(self, found):

@@ -185,8 +185,8 @@ USEFUL_ROWS = (
         unit="min",
         better="less",
         help=(
-            "How far a true sample that is not deleted lies off: from its middle to that of "
-            "the published sample that stands for it."
+            "How far off in time a true sample that is not deleted is: from its middle to that "
+            "of the published sample that stands for it."
         ),
         of=_error("time", "mean"),
     ),
@@ -198,8 +198,8 @@ USEFUL_ROWS = (
         unit="min",
         better="less",
         help=(
-            "How far a true sample that is not deleted lies off: from its middle to that of "
-            "the published sample that stands for it."
+            "How far off in time a true sample that is not deleted is: from its middle to that "
+            "of the published sample that stands for it."
         ),
         of=_error("time", "median"),
     ),
