@@ -157,8 +157,11 @@ class TestWrongUse:
         assert "there is no mechanism 'glov'" in err
 
     def test_data_that_is_not_there(self, incrowd, tmp_path):
-        status, _, _ = incrowd("compare", tmp_path / "no.csv", "--methods", "glove")
+        words = ("--methods", "glove", "-o", tmp_path / "out")
+        status, _, err = incrowd("compare", tmp_path / "no.csv", *words)
         assert status == 4
+        assert "kept" not in err
+        assert not (tmp_path / "out").exists()
 
     def test_a_mechanism_that_cannot_be_made(self, incrowd, city, monkeypatch):
         def refuse(self):

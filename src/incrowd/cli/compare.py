@@ -170,7 +170,12 @@ def _folder(output: Path | None, data: str) -> Iterator[Path | None]:
         except OSError as error:
             raise writing_error(output, error) from error
         messages.kept = f"what is done is kept in {output}: start it again to go on"
-        yield output
+        try:
+            yield output
+        finally:
+            with contextlib.suppress(OSError):
+                output.rmdir()  # where nothing was done, nothing is left
+                messages.kept = None
         messages.kept = None
 
 

@@ -113,9 +113,9 @@ def compare(
     --------
     >>> import incrowd
     >>> city = incrowd.synthesize("city", users=30, seed=7)
-    >>> found = incrowd.compare(city, ["glove", incrowd.Generalise(minutes=60)], k=2)
+    >>> found = incrowd.compare(city, ["glove", incrowd.Glove(k=3)], k=2)
     >>> [column.key for column in found.columns]
-    ['glove:k=2', 'generalise:minutes=60']
+    ['glove:k=2', 'glove:k=3']
     >>> found.values["glove:k=2"]["crowd"].value, found.values["glove:k=2"]["created"].value
     (2, 0.0)
     """
