@@ -126,6 +126,21 @@ class TestWords:
         with pytest.raises(ArgumentError, match="write chunked=chunked or other=chunked"):
             columns_of(["twice:chunked"])
 
+    def test_beside_k_others_may_have_to_be_given(self, monkeypatch):
+        @dataclass(frozen=True)
+        class Wide(Mechanism):
+            delta: float = setting("Width.", metavar="M")
+            k: int = setting("Size.", default=2, metavar="K")
+
+            method: ClassVar[str] = "wide"
+            settings = promises = limits = ()
+
+        monkeypatch.setitem(MECHANISMS, "wide", Wide)
+        assert "wide" not in default_methods()
+        with pytest.raises(ArgumentError, match="'wide': wide needs settings"):
+            columns_of(["wide"])
+        assert only("wide:200m").delta == 200
+
     def test_what_is_no_method_is_refused(self):
         with pytest.raises(ArgumentError, match="must be a Mechanism, or text like 'glove'"):
             columns_of([3])

@@ -173,15 +173,16 @@ def _made(one: object, ks: list[int]) -> Iterable[Mechanism]:
     kind = MECHANISMS[name]
     try:
         given = _settings(kind, words)
-        if "k" in options_of(kind) and "k" not in given:
-            return [kind(**given | {"k": k}) for k in ks]
+        several = "k" in options_of(kind) and "k" not in given
         example = f"settings, like {name}:{kind.compared}" if kind.compared else kind.example
-        needed = f"{name} needs {example}" if example and not given else ""
         try:
-            return [kind(**given)]
-        except (ArgumentError, TypeError) as error:
-            # Without a setting that it needs, making it is a TypeError.
-            raise ArgumentError(needed or str(error)) from error
+            return [kind(**given | {"k": k}) for k in ks] if several else [kind(**given)]
+        except TypeError as error:  # a setting is missing that must be given
+            raise ArgumentError(f"{name} needs {example or 'settings'}") from error
+        except ArgumentError as error:
+            if not given and not several and example:
+                raise ArgumentError(f"{name} needs {example}") from error
+            raise
     except ArgumentError as error:
         raise ArgumentError(f"{one!r}: {error}") from error
 
