@@ -29,6 +29,7 @@ class Swap(Mechanism):
     delta: float = setting("Width.", default=2000.0, metavar="M")
     pause: float = setting("Gap.", default=60.0, metavar="MIN")
     chunked: str = setting("How.", default="no", choices=("no", "chunked"))
+    in_turn: bool = setting("Whether.", default=False)
 
     method: ClassVar[str] = "swap"
     paper: ClassVar[str] = "none"
@@ -83,6 +84,12 @@ class TestWords:
     def test_are_read_from_any_mechanism(self, swap):
         assert only("swap:5:200m:2h:chunked") == Swap(5, 200, 120, "chunked")
         assert only("swap:2h", k=4) == Swap(4, pause=120)
+        assert only("swap:in-turn") == only("swap:in-turn=Yes") == Swap(3, in_turn=True)
+        assert only("swap:in-turn=no") == Swap(3)
+        (column,) = columns_of(["swap:in-turn"])
+        assert (column.key, column.label) == ("swap:k=3:in-turn=yes", "swap, k = 3, in turn")
+        with pytest.raises(ArgumentError, match="in-turn must be yes or no, not 'maybe'"):
+            columns_of(["swap:in-turn=maybe"])
         assert "swap" in default_methods()
 
     @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 A method is the name of a mechanism and words for its settings, ``name[:word...]``. A word is
 
-- a choice of one of its settings (``glove:two-stage``),
+- a choice of one of its settings (``glove:two-stage``), or the name of one that is yes or no,
 - ``setting=value`` (``glove:max-metres=15000``), or
 - the value of its next setting in the order in which it has them (``generalise:1000m:30min``): a
   value in m or km is that of the next setting in metres, one in min, h or d that of the next in
@@ -43,7 +43,8 @@ UNITS = {"M": METRES, "MIN": MINUTES}
 FILE = "FILE"
 """What stands for the value of a setting that is a file; files cannot be compared."""
 _NUMBER = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(m|km|min|h|d)")
-_KINDS = {"int": int, "float": float}
+_KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool}
+_YES_NO = {"yes": True, "no": False, "true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,28 +191,36 @@ def _made(one: object, ks: list[int]) -> Iterable[Mechanism]:
 def _settings(kind: type[Mechanism], words: Iterable[str]) -> dict[str, Any]:
     """Return the settings that words stand for."""
     options = {name: option for name, option in options_of(kind).items() if option.metavar != FILE}
-    given: dict[str, Any] = {}
+    kinds, given = {name: _kind(kind, name) for name in options}, dict[str, Any]()
     for word in words:
-        name, value = _meaning(word, options, given)
+        name, value = _meaning(word, options, given, kinds)
         if name in given:
             raise ArgumentError(f"{_typed(name)} is given twice")
-        given[name] = _value(name, options[name], _kind(kind, name), value)
+        given[name] = _value(name, options[name], kinds[name], value)
     return given
 
 
-def _meaning(word: str, options: dict[str, Option], given: dict[str, Any]) -> tuple[str, str]:
+def _meaning(
+    word: str, options: dict[str, Option], given: dict[str, Any], kinds: dict[str, type | None]
+) -> tuple[str, str]:
     """Return which setting a word is about, and the text of its value."""
     typed, is_named, value = word.partition("=")
     if is_named:
         name = _named(typed.strip(), options)
         return name, _bare(value.strip())
+    if kinds.get(word.replace("-", "_")) is bool:
+        return word.replace("-", "_"), "yes"
     of = [name for name, option in options.items() if word in option.choices]
     if len(of) == 1:
         return of[0], word
     if of:
         ways = " or ".join(f"{_typed(name)}={word}" for name in of)
         raise ArgumentError(f"{word!r} may be meant for several settings; write {ways}")
-    free = [name for name, option in options.items() if not option.choices and name not in given]
+    free = [
+        name
+        for name, option in options.items()
+        if not option.choices and name not in given and kinds[name] is not bool
+    ]
     unit = _NUMBER.fullmatch(word)
     if unit is not None:
         free = [name for name in free if unit[2] in UNITS.get(options[name].metavar or "", {})]
@@ -250,6 +259,10 @@ def _value(name: str, option: Option, kind: type | None, text: str) -> Any:
                 f"{_near(text, option.choices)}"
             )
         return text
+    if kind is bool:
+        if text.lower() not in _YES_NO:
+            raise ArgumentError(f"{_typed(name)} must be yes or no, not {text!r}")
+        return _YES_NO[text.lower()]
     units = UNITS.get(option.metavar or "", {})
     unit = _NUMBER.fullmatch(text)
     if unit is not None and unit[2] in units:
@@ -270,7 +283,7 @@ def _kind(mechanism: type[Mechanism], name: str) -> type | None:
     if isinstance(annotation, str):
         return _KINDS.get(annotation.partition("|")[0].strip())
     kinds = (*get_args(annotation), annotation)
-    return next((one for one in kinds if one in _KINDS.values()), None)
+    return next((one for one in kinds if one in (int, float, bool)), None)
 
 
 def _typed(name: str) -> str:
@@ -327,6 +340,8 @@ def _unusual(mechanism: Mechanism) -> dict[str, Any]:
 
 def _plain(value: Any) -> str:
     """Return a value as it may be typed."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     text = str(value)
@@ -335,8 +350,10 @@ def _plain(value: Any) -> str:
 
 def _in_words(name: str, value: Any, option: Option | None) -> str:
     """Return a setting for people."""
+    if isinstance(value, bool):
+        return f"{'' if value else 'not '}{name.replace('_', ' ')}"
     metavar = None if option is None else option.metavar
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, int | float):
         if metavar == "M":
             return _with_name(name, length(value), "metres")
         if metavar == "MIN":
