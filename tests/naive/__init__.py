@@ -5,6 +5,7 @@ People are a list of ``(user, boxes)``; a box is ``(x0, x1, y0, y1, t0, t1)``.
 
 from naive.accuracy import *
 from naive.attacks import *
+from naive.compare import *
 from naive.data import *
 from naive.dispersion import *
 from naive.edges import *

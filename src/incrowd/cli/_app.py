@@ -10,6 +10,7 @@ from incrowd.cli import (
     anonymize,
     attack,
     clean,
+    compare,
     convert,
     deanonymize,
     demo,
@@ -55,7 +56,7 @@ _GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
     "Measure": (measure.measure, uniqueness.uniqueness, study.study),
     "Attack": (attack.attack, deanonymize.deanonymize, learn.learn, predict.predict),
     "Protect": (anonymize.anonymize, verify.verify, ledger.ledger),
-    "Evaluate": (evaluate.evaluate, report.report, sign.sign),
+    "Evaluate": (evaluate.evaluate, compare.compare, report.report, sign.sign),
 }
 
 app = typer.Typer(
