@@ -19,6 +19,7 @@ from benchmarks import (
     startup,
     synth,
     uniqueness,
+    w4m,
 )
 
 ALL = {
@@ -33,11 +34,13 @@ ALL = {
     "uniqueness": uniqueness.main,
     "recognition": recognition.main,
     "mechanisms": mechanisms.main,
+    "w4m": w4m.main,
     "accuracy": accuracy.main,
     "report": report.main,
 }
 LONG = (
     "glove", "corners", "risk", "learning", "uniqueness", "recognition", "mechanisms", "report",
+    "w4m",
 )  # fmt: skip
 
 wanted = sys.argv[1:] or [name for name in ALL if name not in LONG]

@@ -18,3 +18,4 @@ from naive.same_person import *
 from naive.scores import *
 from naive.traces import *
 from naive.utility import *
+from naive.w4m import *

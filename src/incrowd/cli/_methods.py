@@ -364,6 +364,11 @@ def lines_of(data: "Trajectories", result: "ProtectionResult", done: "Publicatio
         for name, count in losses.items()
         if not name.startswith("people")
     ]
+    rows += [
+        (name.replace("_", " "), f"{value:,.6g}")
+        for name, value in result.settings.items()
+        if name.startswith("mean_")
+    ]
     return [*losses_in(data, rows), *blur(result.trajectories), *proof(done)]
 
 

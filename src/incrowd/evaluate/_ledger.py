@@ -282,7 +282,7 @@ def ledger_for(
             )
         return None
     k = release.settings.get("ledger_k", release.settings.get("k"))
-    if release.guarantee == "none" or not isinstance(k, int):
+    if release.guarantee != "k-anonymity" or not isinstance(k, int):
         raise ArgumentError(
             f"{release.method} promises no k-anonymity, and a ledger keeps crowds of k people "
             "together; publish without a ledger"

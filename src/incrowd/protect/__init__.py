@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from incrowd.protect._mechanism import setting as setting
     from incrowd.protect._registry import MECHANISMS as MECHANISMS
     from incrowd.protect._spatial_filtering import Filter as Filter
+    from incrowd.protect._w4m.mechanism import W4M as W4M
 
 __all__, __getattr__, __dir__ = lazy(
     __name__,
@@ -40,5 +41,6 @@ __all__, __getattr__, __dir__ = lazy(
         "_mechanism": ["Mechanism", "Protected", "ProtectionResult", "setting"],
         "_registry": ["MECHANISMS"],
         "_spatial_filtering": ["Filter"],
+        "_w4m.mechanism": ["W4M"],
     },
 )

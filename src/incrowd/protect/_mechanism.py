@@ -130,6 +130,8 @@ class Option:
         What `parse` takes, for its error message.
     usual
         What is taken unless it is given, where the field itself cannot tell.
+    stated
+        The name of the setting in the manifest, where that is not the field's.
     command_line
         What the command line takes unless it is given, where that is not what the field has.
     """
@@ -143,6 +145,7 @@ class Option:
     parse: Callable[[str], Any] | None = None
     takes: str = ""
     usual: str | None = None
+    stated: str | None = None
     command_line: Any = None
 
 

@@ -417,10 +417,12 @@ def _anonymize(about: Method) -> str:
     stated = about.in_metres_and_minutes()
     text = f"incrowd anonymize DATA --method {name}"
     for setting, option in options_of(mechanism).items():
-        value = stated.get(setting)
+        value = stated.get(option.stated or setting)
+        if isinstance(value, bool):
+            value = "yes" if value else "no"
         if isinstance(value, str | int | float):
             flag = option.flags[0] if option.flags else f"--{setting.replace('_', '-')}"
-            text += f" {flag} {shlex.quote(value) if isinstance(value, str) else f'{value:g}'}"
+            text += f" {flag} {shlex.quote(value) if isinstance(value, str) else f'{value:.10g}'}"
     return text
 
 

@@ -157,7 +157,7 @@ class TestByHand:
     def test_nor_where_positions_were_moved(self):
         release = crowd([cell(0, 0, 0)], [cell(6, 6, 6)])
         release.__dict__["rules"] = Rules(held=False, most=-1, witness=False, whole=False)
-        assert "moved at random" in Insider().unfit(adversary(release))
+        assert "were moved" in Insider().unfit(adversary(release))
 
     def test_pairs_are_attacked_by_one_and_larger_crowds_by_all_others_as_well(self):
         pair = Insider().run(adversary(crowd([cell(0, 0, 0)], [cell(6, 6, 6)])), lambda _: None)

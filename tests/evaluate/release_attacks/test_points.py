@@ -123,4 +123,4 @@ class TestByHand:
     def test_is_not_tried_where_positions_were_moved(self, attack):
         rules = Rules(held=False, most=-1, witness=False, whole=False)
         release = made([(cell(0, 0, 1),)], [[(0, 3, 0, 8, 1, 10)]], [0], rules)
-        assert "moved at random" in attack().unfit(adversary(release))
+        assert "were moved" in attack().unfit(adversary(release))

@@ -12,8 +12,15 @@ if TYPE_CHECKING:
     from incrowd.evaluate._release_attacks.findings import Figure, Finding
 
 __all__ = [
+    "MOVED",
+    "UNMOVED",
     "ReleaseAttack",
 ]
+
+
+UNMOVED = "A record that was left as it is would be found."
+MOVED = f"Points were moved: boxes need not hold what is known. {UNMOVED}"
+"""Why attacks by boxes that hold a sample are not tried where points were moved."""
 
 
 class ReleaseAttack(ABC):

@@ -26,7 +26,7 @@ from incrowd.evaluate._release_attacks.adversary import (
     match_points,
     numbers_in,
 )
-from incrowd.evaluate._release_attacks.base import ReleaseAttack
+from incrowd.evaluate._release_attacks.base import MOVED, ReleaseAttack
 from incrowd.evaluate._release_attacks.findings import Figure, Finding
 from incrowd.evaluate._release_attacks.later import most_similar, profiles_of
 from incrowd.evaluate._release_attacks.points import rank_records
@@ -167,7 +167,7 @@ class Composition(ReleaseAttack):
                 "will be none, nobody can do this."
             )
         if not all(each.rules.held for each in (adversary.release, *adversary.others)):
-            return "Positions were moved at random: boxes do not hold what is known."
+            return MOVED
         return ""
 
     def run(self, adversary: Adversary, tell: Tell) -> Finding:

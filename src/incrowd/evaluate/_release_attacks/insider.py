@@ -39,7 +39,7 @@ from incrowd.evaluate._release_attacks._kernels import (
     rank_people,
 )
 from incrowd.evaluate._release_attacks.adversary import Adversary, Tell, in_parts
-from incrowd.evaluate._release_attacks.base import ReleaseAttack
+from incrowd.evaluate._release_attacks.base import UNMOVED, ReleaseAttack
 from incrowd.evaluate._release_attacks.findings import Figure, Finding
 from incrowd.evaluate._utility.individual import HOME, mobility_profiles, places_apart
 from incrowd.evaluate._verify._kernels import witnesses_and_edges
@@ -295,7 +295,7 @@ class Insider(ReleaseAttack):
     def unfit(self, adversary: Adversary) -> str:
         """Where positions were moved, sides tell nothing; and who is alone has no insider."""
         if not adversary.release.rules.held:
-            return "Positions were moved at random: sides of boxes are nobody's."
+            return "Points were moved: sides of boxes need not be anybody's. " + UNMOVED
         if not len(insiders_of(adversary, every=False).people):
             return "Nobody shares a record with anybody else who is known."
         return ""

@@ -23,7 +23,7 @@ from incrowd.evaluate._release_attacks.adversary import (
     in_parts,
     match_points,
 )
-from incrowd.evaluate._release_attacks.base import ReleaseAttack
+from incrowd.evaluate._release_attacks.base import MOVED, ReleaseAttack
 from incrowd.evaluate._release_attacks.findings import Figure, Finding
 
 __all__ = [
@@ -38,7 +38,6 @@ __all__ = [
 KNOWN = (1, 2, 4, 10)
 USUAL = 4
 """How many samples are known where one number is told."""
-MOVED = "Positions were moved at random: boxes do not hold what is known."
 
 
 @dataclass(frozen=True, slots=True, eq=False)

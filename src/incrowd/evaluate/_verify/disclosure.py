@@ -4,9 +4,11 @@ The owner, with the original at hand, is told exactly what was found. What is st
 stands in a report, or is printed of a release alone keeps to the rule of `incrowd._disclosure`.
 """
 
+import re
 from dataclasses import replace
 
 from incrowd._disclosure import fewer_than, is_few, least_for, tell
+from incrowd.evaluate._verify.cylinders import CYLINDERS, ORIGINALS, TRASH
 from incrowd.evaluate._verify.linkage import what_fitted
 from incrowd.evaluate._verify.result import Check, Verification, several
 
@@ -50,7 +52,7 @@ def for_recipients(
     return replace(found, checks=tuple(_told(check, least, few=few) for check in found.checks))
 
 
-def _people(check: Check) -> Check:
+def _people(check: Check, _least: int) -> Check:
     """Withhold how many people and identifiers the original has."""
     known = {n: of for n, of in check.figures.items() if n not in ("people", "identifiers")}
     says = "Crowds are of people, and not of identifiers." if check.ok else check.says
@@ -58,14 +60,11 @@ def _people(check: Check) -> Check:
 
 
 def _told(check: Check, least: int, *, few: bool) -> Check:
-    if check.name == "membership" and few:
-        return _membership(check, least)
-    if check.name == "linkage" and few:
-        return _linkage(check)
-    if check.name == "people" and few:
-        return _people(check)
-    if check.name == "k-anonymity":
-        return _crowds(check, least)
+    always = {"k-anonymity": _crowds, CYLINDERS: _counted, ORIGINALS: _counted}
+    where_few = {"membership": _membership, "linkage": _linkage, "people": _people, TRASH: _trash}
+    rule = always.get(check.name) or (where_few.get(check.name) if few else None)
+    if rule is not None:
+        return rule(check, least)
     if check.name == "promise" and is_few(check.figures.get("fewest"), least):
         return _rare(check, least)
     return check
@@ -91,7 +90,7 @@ _NOT_TOLD = (
 )
 
 
-def _linkage(check: Check) -> Check:
+def _linkage(check: Check, _least: int) -> Check:
     """Withhold how many trials fit none because of the few, and how many people there are."""
     figures = {name: of for name, of in check.figures.items() if name not in _OF_THE_FEW}
     if "known" not in figures:
@@ -121,6 +120,27 @@ def _crowds(check: Check, least: int) -> Check:
         )
         return replace(check, figures=figures | {name: tell(figures[name], least)}, says=says)
     return check
+
+
+def _counted(check: Check, least: int) -> Check:
+    """Withhold how few people are in no cylinder, are unique as a whole, or stay as they are."""
+    figures, says = dict(check.figures), check.says
+    people = figures.get("people", 0)
+    for name in ("people_outside", "people_unique", "people_unchanged"):
+        count = figures.get(name, 0)
+        if is_few(count, least) and count != people:
+            figures[name] = tell(count, least)
+            says = re.sub(rf"(?<![\d,]){count} of ", f"{fewer_than(least)} of ", says, count=1)
+    return replace(check, figures=figures, says=f"{says[:1].upper()}{says[1:]}")
+
+
+def _trash(check: Check, _least: int) -> Check:
+    """Withhold how few people were left out."""
+    figures = {name: of for name, of in check.figures.items() if name not in _OF_THE_FEW}
+    if check.ok is not False:
+        return replace(check, figures=figures)
+    says = "More people were left out than the share that may be; as they are few, not how many."
+    return replace(check, figures=figures, says=says)
 
 
 def _rare(check: Check, least: int) -> Check:

@@ -22,6 +22,8 @@ import numpy as np
 
 from incrowd.data._manifest import Manifest
 from incrowd.errors import ArgumentError
+from incrowd.evaluate._verify import cylinders
+from incrowd.evaluate._verify.alignment import AlignedRelease
 from incrowd.evaluate._verify.promises import (
     PROMISES,
     check_promise,
@@ -57,6 +59,8 @@ __all__ = [
 
 LEAST = 2
 """The smallest k that hides anybody."""
+_MOVED = ("coverage", "witness", "no invention", "linkage")
+_OF_POINTS = (cylinders.ORIGINALS, "membership", *_MOVED)
 UNCUT = ("union", "none")
 """The ways of reshaping that cut no sample in time."""
 
@@ -85,6 +89,8 @@ class Guarantee:
         Says what a release of this kind cannot promise.
     cut_in_time
         Tells whether boxes may be pieces that were cut in time, and need no witness then.
+    compare
+        Makes the checks that need the original beside the rows, if there are any.
     exact_losses
         Whether suppressed samples are counted exactly as they are missed, not more.
     shared
@@ -99,6 +105,7 @@ class Guarantee:
     claim: Callable[[int | None], str] = lambda _: ""
     limits: Callable[[Manifest], list[str]] = lambda _: [*LIMITS]
     cut_in_time: Callable[[Manifest], bool] = lambda _: False
+    compare: Callable[[AlignedRelease, Manifest], tuple[Check, ...]] = lambda *_: ()
     exact_losses: bool = True
     shared: str = "crowds"
 
@@ -223,6 +230,18 @@ def _decide_without_k(published: Published, manifest: Manifest, k: int | None) -
     return crowds, check_promise(published, manifest)
 
 
+def _decide_cylinders(published: Published, manifest: Manifest, k: int | None) -> tuple[Check, ...]:
+    crowds = count_crowds(published) if k is None else check_k_anonymity(published, manifest, k)
+    around = cylinders.check_cylinders(published, manifest)
+    return around, cylinders.check_trash(published, manifest), crowds
+
+
+def _compare_cylinders(aligned: AlignedRelease, manifest: Manifest) -> tuple[Check, ...]:
+    people = len(aligned.original)
+    trash = cylinders.check_trash(aligned.published, manifest, people)
+    return trash, cylinders.check_originals(aligned)
+
+
 def _identical(k: int | None) -> str:
     if k is None:
         return ""
@@ -269,6 +288,18 @@ GUARANTEES: dict[str, Guarantee] = {
         not_applicable=not_applicable_without_k,
         claim=_identical,
         limits=limits_without_k,
+        exact_losses=False,
+        shared="distinct records",
+    ),
+    "(k, delta)-anonymity": Guarantee(
+        read_k=lambda _: None,  # nobody is in a crowd of k
+        decide=_decide_cylinders,
+        decisive=cylinders.CYLINDERS,
+        checks=(*WHOLE, cylinders.CYLINDERS, cylinders.TRASH, "k-anonymity", *_OF_POINTS),
+        not_applicable=lambda _: dict.fromkeys(_MOVED, "points are moved in space and time"),
+        claim=_identical,
+        limits=lambda _: [*cylinders.LIMITS],
+        compare=_compare_cylinders,
         exact_losses=False,
         shared="distinct records",
     ),

@@ -203,9 +203,10 @@ class Verification(Summarised):
     def _claims_without_k(self, left: list[str]) -> str:
         """Return what may be said where nothing was guaranteed of the records."""
         held = ["the files are whole, and count what they hold"]
-        if self._holds("promise"):
-            says = self["promise"].says.rstrip(".")
-            held.append(says[:1].lower() + says[1:])
+        for name in ("promise", *self.required):
+            if name not in WHOLE and self._holds(name):
+                says = self[name].says.rstrip(".")
+                held.append(says[:1].lower() + says[1:])
         if self._holds("coverage"):
             held.append("no sample was lost that is not counted as lost")
         tail = f" Not checked: {', '.join(left)}." if left else ""

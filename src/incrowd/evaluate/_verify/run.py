@@ -201,7 +201,7 @@ def _compared(
     how: dict[str, Any],
 ) -> dict[str, Check]:
     """Make the checks that need the original, and those that need the private record as well."""
-    checks: dict[str, Check] = {}
+    checks = {check.name: check for check in guarantee.compare(aligned, manifest)}
     skipped, found = guarantee.not_applicable(manifest), None
     if k is None:
         skipped["linkage"] = "nothing is promised against it"
