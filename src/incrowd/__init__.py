@@ -10,7 +10,7 @@ predict   predict.learn, predict.estimate and the rest of the module: risk witho
 protect   glove; MECHANISMS: Glove, Filter, Cloak, Generalise, GeoI, W4M; Mechanism
 evaluate  publish, verify, sign; ledger_history; of_release, of_files, BeforeAfter; accuracy,
           utility, inference, anonymizability, study; attack_release, RELEASE_ATTACKS;
-          plot_trade_off
+          compare, Comparison; plot_trade_off
 report    report.make: the page that a privacy officer reads and signs
 errors    errors.IncrowdError and what is below it
 ========  ==========================================================================================
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from incrowd.evaluate import Anonymizability as Anonymizability
     from incrowd.evaluate import BeforeAfter as BeforeAfter
     from incrowd.evaluate import Check as Check
+    from incrowd.evaluate import Comparison as Comparison
     from incrowd.evaluate import Decision as Decision
     from incrowd.evaluate import Inference as Inference
     from incrowd.evaluate import LedgerHistory as LedgerHistory
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from incrowd.evaluate import accuracy as accuracy
     from incrowd.evaluate import anonymizability as anonymizability
     from incrowd.evaluate import attack_release as attack_release
+    from incrowd.evaluate import compare as compare
     from incrowd.evaluate import inference as inference
     from incrowd.evaluate import ledger_history as ledger_history
     from incrowd.evaluate import of_files as of_files
@@ -164,6 +166,7 @@ __all__, __getattr__, __dir__ = lazy(
             "Anonymizability",
             "BeforeAfter",
             "Check",
+            "Comparison",
             "Decision",
             "Inference",
             "LedgerHistory",
@@ -176,6 +179,7 @@ __all__, __getattr__, __dir__ = lazy(
             "accuracy",
             "anonymizability",
             "attack_release",
+            "compare",
             "inference",
             "ledger_history",
             "of_files",

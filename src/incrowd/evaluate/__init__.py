@@ -5,6 +5,7 @@
     release ──> publish ──> files ──> verify (shares no code with protect and measure)
     original, release ──> BeforeAfter ──> accuracy, utility, inference
     release, original, record ──> attack_release (RELEASE_ATTACKS) ──> ReleaseAttacks
+    original, mechanisms ──> compare ──> Comparison
     release, report ──> sign ──> decision.json
 """
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from incrowd.evaluate._analysis.study import Study as Study
     from incrowd.evaluate._analysis.study import first_costs as first_costs
     from incrowd.evaluate._analysis.study import study as study
+    from incrowd.evaluate._compare.result import Comparison as Comparison
+    from incrowd.evaluate._compare.run import compare as compare
     from incrowd.evaluate._comparison import BeforeAfter as BeforeAfter
     from incrowd.evaluate._comparison import ComparedDataset as ComparedDataset
     from incrowd.evaluate._comparison import as_cells as as_cells
@@ -55,6 +58,8 @@ __all__, __getattr__, __dir__ = lazy(
         "_analysis.anonymizability": ["Anonymizability", "anonymizability"],
         "_analysis.covariates": ["covariates"],
         "_analysis.study": ["Study", "first_costs", "study"],
+        "_compare.result": ["Comparison"],
+        "_compare.run": ["compare"],
         "_comparison": [
             "BeforeAfter",
             "ComparedDataset",

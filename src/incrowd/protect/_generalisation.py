@@ -109,6 +109,7 @@ class Generalise(Mechanism):
     paper: ClassVar[str] = "Gramaglia et al., 2021, section 5.3"
     summary: ClassVar[str] = "blur positions and times to one coarser grid"
     example: ClassVar[str] = "--metres 1000 or --minutes 60 or both"
+    compared: ClassVar[str] = "1000m:30min"
 
     def __post_init__(self) -> None:
         if self.metres is None and self.minutes is None:
@@ -235,6 +236,7 @@ class Cloak(Mechanism):
     paper: ClassVar[str] = "Boutet et al., 2016, section 3.5.2"
     summary: ClassVar[str] = "blur times, leave positions as they are"
     example: ClassVar[str] = "--cloak 60"
+    compared: ClassVar[str] = "60min"
 
     def __post_init__(self) -> None:
         if self.minutes is not None:

@@ -124,6 +124,7 @@ class GeoI(Mechanism):
     paper: ClassVar[str] = "Andrés et al., 2013; Boutet et al., 2016, section 3.5.3"
     summary: ClassVar[str] = "add noise to every position"
     example: ClassVar[str] = "--epsilon 0.01 (in 1/m), or low, medium, high"
+    compared: ClassVar[str] = "low"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _epsilon(self.epsilon))

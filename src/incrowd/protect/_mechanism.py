@@ -323,6 +323,9 @@ class Mechanism(ABC):
     """The name of what it guarantees, as the verifier knows it."""
     example: ClassVar[str] = ""
     """Options without which it cannot be used, as one would type them."""
+    compared: ClassVar[str] = ""
+    """Settings with which ``incrowd compare`` tries it unless others are asked for, as it takes
+    them; needed where it has settings that must be given."""
     long_running: ClassVar[bool] = False
     """Whether it may run for hours: it keeps a checkpoint, and its kernels take long to compile."""
 

@@ -64,6 +64,7 @@ class Filter(Mechanism):
     paper: ClassVar[str] = "Boutet et al., 2016, section 3.5.1"
     summary: ClassVar[str] = "drop samples at places that few people visit"
     example: ClassVar[str] = "--at-most 3"
+    compared: ClassVar[str] = "3"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "at_most", whole("at_most", self.at_most, 1))

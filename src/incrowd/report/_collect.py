@@ -34,7 +34,7 @@ from incrowd.errors import ArgumentError, ColumnError
 from incrowd.evaluate._comparison import BeforeAfter, load_rows, of_files, published_as_trajectories
 from incrowd.evaluate._utility.accuracy import COARSE, accuracy, sizes_of, tallied
 from incrowd.evaluate._utility.inference import inference
-from incrowd.evaluate._utility.summary import Persons, utility
+from incrowd.evaluate._utility.summary import Persons, side_for, utility
 from incrowd.measure._uniqueness.estimate import interval
 from incrowd.report._cost_of_k import cost_of_k
 from incrowd.report._disclosure import (
@@ -444,7 +444,7 @@ def _left(
     if pair is None:
         return _precision(after), None
     precise = replace(_precision(after), compared=accuracy(pair, threads=threads))
-    useful = utility(pair, tz=tz, grid=_grid(pair.before), least=least, threads=threads)
+    useful = utility(pair, tz=tz, grid=side_for(pair.before), least=least, threads=threads)
     if useful.persons is not None:
         useful = replace(useful, persons=_without_tails(useful.persons, least))
     return precise, useful
@@ -463,16 +463,6 @@ def _without_tails(persons: Persons, least: int) -> Persons:
         if (of := getattr(persons, name))
     }
     return replace(persons, **errors, **ratios)
-
-
-def _grid(data: Trajectories) -> float:
-    """Choose the side of squares in km: 20 of them along the data, from 0.5 to 5 km."""
-    along = max(
-        int(end.max()) - int(start.min()) for start, end in ((data.x0, data.x1), (data.y0, data.y1))
-    )
-    km = along * data.frame.cell / 1000
-    side = next((side for side in (0.5, 1.0, 2.0) if km <= 20 * side), 5.0)
-    return max(side, data.frame.cell / 1000)
 
 
 def _precision(after: Trajectories) -> Precision:

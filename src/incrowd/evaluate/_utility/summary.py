@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Persons",
     "Utility",
+    "side_for",
     "utility",
     "words_of_persons",
     "words_of_together",
@@ -325,6 +326,16 @@ def utility(
         stages.advance()
     together = compare(counted[0], counted[1], before.frame, squares, chart, fewest)
     return Utility(tz, fewest, persons, together)
+
+
+def side_for(data: Trajectories) -> float:
+    """Choose the side of squares in km: 20 of them along the data, from 0.5 to 5 km."""
+    along = max(
+        int(end.max()) - int(start.min()) for start, end in ((data.x0, data.x1), (data.y0, data.y1))
+    )
+    km = along * data.frame.cell / 1000
+    side = next((side for side in (0.5, 1.0, 2.0) if km <= 20 * side), 5.0)
+    return max(side, data.frame.cell / 1000)
 
 
 def _tell_of_wide(grid: float, data: Trajectories) -> None:
