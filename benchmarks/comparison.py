@@ -42,7 +42,7 @@ COUNTRIES = {"civ-v2": 82_728, "sen-v2": 71_731}
 CITIES = {"civ-v2": 82_728, "sen-v2": 71_731}
 KS = (2, 5)
 DELTA, TRASH = 2_000, 0.1
-BEYOND = {"max_metres": 15_000, "max_minutes": 360}
+BEYOND: dict[str, Any] = {"max_metres": 15_000, "max_minutes": 360}
 FEW = 1_000
 MOST, MINUTE = 10_000, 60
 TOP = (1, 2, 3, 5, 10)
@@ -166,6 +166,7 @@ def figure15() -> None:
             (found.space, "m", (200, 1_000, 2_000, 5_000, 10_000)),
             (found.time, "min", (30, 60, 120, 240, 480)),
         ):
+            assert axis is not None
             cumulative = dict(axis.cumulative)
             rows |= {
                 f"{step:,} {unit} or less": f"{cumulative[step]:.1%}"
