@@ -14,6 +14,7 @@ import incrowd
 import naive
 from incrowd import W4M, Frame, Trajectories
 from incrowd.errors import ArgumentError
+from incrowd.protect._w4m import edit
 from strategies import random_cases
 
 
@@ -238,6 +239,20 @@ class TestW4M:
         made = W4M(k=3, delta=10, radius_max=2).protect(Trajectories.from_boxes(table))
         assert made.trajectories.boxes().rows() == Trajectories.from_boxes(table).boxes().rows()
         assert not any(made.losses.values())
+
+    def test_pulls_no_farther_out_than_delta_has_it_where_floats_round_up(self):
+        """Five cells are 500 m, which is more than half of a delta just below 1,000."""
+        delta, cell, far = math.nextafter(1000, 0), 100, np.arange(6, 400)
+        assert edit.farthest(delta, cell) == 24
+        none = np.zeros(len(far), np.int64)
+        for sign in (-1, 1):
+            for x, y in ((sign * far, none), (none, sign * far)):
+                dx, dy = edit.pulled(x.copy(), y.copy(), delta, cell)
+                assert (dx + dy == 4 * sign).all()
+                assert (dx * dy == 0).all()
+        pulled = naive.on_grid(cell)
+        for x in far.tolist():
+            assert pulled((0, 50, 50), (0, 50 + cell * x, 50), delta) == (450, 50)
 
     def test_takes_the_share_of_trash_as_it_is_written(self):
         """0.29 of 100 people are 29, and not the 28.999999999999996 of binary numbers."""

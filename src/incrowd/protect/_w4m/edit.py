@@ -26,6 +26,7 @@ __all__ = [
     "edit",
     "farthest",
     "positions",
+    "pulled",
     "stream",
 ]
 
@@ -137,7 +138,9 @@ def edit(
         counts["samples_created_net"] = int(grown[grown > 0].sum())
         counts["samples_deleted_net"] = -int(grown[grown < 0].sum())
     (px, py, pt), (qx, qy, qt) = ([side[at] for side in cells] for at in (pivots, own))
-    dx, dy = _pulled(qx.astype(np.int64) - px, qy.astype(np.int64) - py, asked, data.frame.cell)
+    dx, dy = pulled(
+        qx.astype(np.int64) - px, qy.astype(np.int64) - py, asked.delta, data.frame.cell
+    )
     new_x, new_y = px + dx, py + dy
     metres = data.frame.cell * float(np.hypot(new_x - qx, new_y - qy).sum())
     seconds = data.frame.slot * int(np.abs(qt.astype(np.int64) - pt).sum())
@@ -181,12 +184,12 @@ def _matrices(
     return cost, radius
 
 
-def _pulled(dx: Ints, dy: Ints, asked: Asked, cell: float) -> tuple[Ints, Ints]:
+def pulled(dx: Ints, dy: Ints, delta: float, cell: float) -> tuple[Ints, Ints]:
     """Pull offsets from the pivot, in cells, to within delta / 2; cut them towards the pivot."""
-    most = farthest(asked.delta, cell)
+    most = farthest(delta, cell)
     far = np.flatnonzero(dx * dx + dy * dy > most)
     x, y = dx[far].astype(np.float64), dy[far].astype(np.float64)
-    pull = asked.delta / 2 / (cell * np.sqrt(x * x + y * y))
+    pull = delta / 2 / (cell * np.sqrt(x * x + y * y))
     x, y = np.trunc(x * pull), np.trunc(y * pull)
     dx[far], dy[far] = x, y
     # A product that was rounded upwards may be one too far.
