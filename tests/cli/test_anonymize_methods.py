@@ -148,7 +148,7 @@ class TestWrongUse:
             ("--method cloak --cloak 60 --slot 7200", "60 min is finer than the data"),
             ("--method generalise --metres 50", "50 m is finer than the data"),
             ("--method generalise --metres 250", "250 m is no whole multiple"),
-            ("--method w4m --k 2", "--method w4m needs --k 2 --delta 2000 (in metres)"),
+            ("--method w4m", "--method w4m needs --k 2 --delta 2000 (in metres)"),
             ("--method w4m --k 41 --delta 9", "--k is 41 and the data has only 40 people"),
             ("--method w4m --k 1 --delta 9", "--k must be at least 2, not 1"),
             ("--method w4m --k 2 --delta 0", "--delta must be above 0, not 0"),

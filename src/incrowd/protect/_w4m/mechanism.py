@@ -66,7 +66,7 @@ class W4M(Mechanism):
     k
         How many trajectories are close together, at least 2.
     delta
-        The diameter of a cylinder in metres.
+        The diameter of a cylinder in metres: 2 km unless given, as in the papers on GLOVE.
     radius_max
         The largest distance between a pivot and a member, in metres, at first; it grows by half
         until there is little enough trash. Half a percent of the semi-diagonal of the bounding box
@@ -110,6 +110,7 @@ class W4M(Mechanism):
     )
     delta: float = setting(
         "Diameter in metres of the cylinders in which k trajectories are at all times.",
+        default=2000.0,
         metavar="M",
         above=0,
     )
