@@ -39,6 +39,14 @@ class TestCompare:
         assert status == 0
         assert max(map(len, out.splitlines())) <= 98
 
+    def test_only_some_rows(self, incrowd, city):
+        words = ("--methods", "glove", "--rows", "deleted, cost", *WORDS)
+        status, out, _ = incrowd("compare", city, *words)
+        assert status == 0
+        assert "Is it private?" not in out
+        rows = [line for line in out.splitlines() if line.startswith("  ") and "%" in line]
+        assert [row.split() for row in rows] == [["samples", "deleted", "0.0%"]]
+
     def test_as_json(self, incrowd, city):
         words = ("--methods", "glove", "--json", *WORDS)
         status, out, _ = incrowd("compare", city, *words)
@@ -142,6 +150,7 @@ class TestWrongUse:
             (["--k", "2,x"], "--k must be whole numbers separated by commas, like 2,5, not '2,x'"),
             (["--k", "1"], "k must be an integer of at least 2, not 1"),
             (["--k", "2,2", "--methods", "glove"], "the same column twice"),
+            (["--rows", "create"], "there is no row 'create'; did you mean created?; there are"),
             (["--tile-km", "0"], "grid must be the side of squares in km, above 0"),
         ],
     )

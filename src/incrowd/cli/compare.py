@@ -77,6 +77,16 @@ def compare(
             show_default="by the size of the area",
         ),
     ] = None,
+    rows: Annotated[
+        str | None,
+        typer.Option(
+            "--rows",
+            help="What to measure, separated by commas: private, useful, cost, or keys of rows as "
+            "they are in the JSON, like deleted,created. Leaves out what takes long for much data.",
+            metavar="ROWS",
+            show_default="everything",
+        ),
+    ] = None,
     local: LocalZone = None,
     output: Annotated[
         Path | None,
@@ -107,6 +117,7 @@ def compare(
 
     Example:  `incrowd compare cdr.csv --k 2,5 --methods glove,generalise:1000m:30min -o out/`
     """
+    from incrowd.evaluate._compare.measures import measures
     from incrowd.evaluate._compare.methods import columns_of
     from incrowd.evaluate._compare.run import Plan
     from incrowd.evaluate._compare.words import lines_of
@@ -115,9 +126,11 @@ def compare(
         raise ArgumentError("incrowd compare takes one table, and not a file for each sensor")
     # What is typed wrong is told before anything is read.
     mechanisms = [one.mechanism for one in columns_of(methods, _sizes(k))]
+    wanted = None if rows is None else [one.strip() for one in rows.split(",")]
+    measures(wanted)
     with _folder(output, source.path) as folder:
         plan = Plan.of(
-            source.read(), mechanisms, targets=targets, seed=seed, grid=grid,
+            source.read(), mechanisms, targets=targets, seed=seed, grid=grid, rows=wanted,
             tz=local or source.reading["tz"], threads=source.reading["threads"],
         )  # fmt: skip
         found = None if folder is None else _there(folder, plan, overwrite=overwrite)

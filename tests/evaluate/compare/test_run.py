@@ -374,6 +374,35 @@ class TestKept:
             compare(city, ["toy"], folder=tmp_path / "file", tz=ZONE)
 
 
+class TestRows:
+    def test_only_those_asked_for_are_measured(self, city, monkeypatch):
+        monkeypatch.setattr(incrowd, "risk", None)
+        monkeypatch.setattr(incrowd, "deanonymize", None)
+        found = compare(city, ["glove"], k=2, rows=["created", "cost", "crowd"], tz=ZONE)
+        keys = ["crowd", "created", "seconds", "memory"]
+        assert [row.key for row in found.rows] == keys == list(found.values["glove:k=2"])
+        assert list(found.original) == ["crowd"]
+        assert found.settings["rows"] == keys
+        assert found.curves["glove:k=2"]["space"]
+        assert "samples created" in str(found)
+        assert Comparison.from_dict(json.loads(found.to_json())).as_dict() == found.as_dict()
+
+    def test_a_group_is_all_of_its_rows(self):
+        keys = [row.key for row in measures(["private"])]
+        assert keys == [row.key for row in measures() if row.group == "private"]
+        assert "attack_visit" in keys
+
+    def test_others_are_refused(self, city):
+        with pytest.raises(ArgumentError, match="no row 'create'; did you mean created"):
+            compare(city, ["glove"], rows=["create"], tz=ZONE)
+
+    def test_columns_with_other_rows_are_not_those_that_are_kept(self, city, tmp_path):
+        for rows in (["crowd"], ["crowd", "deleted"]):
+            found = compare(city, ["glove"], folder=tmp_path, rows=rows, tz=ZONE)
+            assert list(found.values["glove:k=3"]) == rows
+            assert all(one.value is not None for one in found.values["glove:k=3"].values())
+
+
 @ALONE
 def test_progress_names_the_column_and_the_stage(city):
     seen = []

@@ -113,7 +113,7 @@ def run_column(
             verified, proof = done.verification.ok, done.verification
             pair = _in_order(of_files(release, data, record))
             found = Context(settings, pair, pair.after, seconds=took.seconds, memory=took.memory)
-            values = _measured(found, measures(), tell)
+            values = _measured(found, measures(settings.rows), tell)
             curves = _curves(found)
         except VerificationError as error:
             return _ended(column, FAILED, str(error), caught, verified=False)
@@ -155,7 +155,9 @@ def measured_original(
 ) -> dict[str, tuple[float | None, str | None]]:
     """Measure the original as if it were published as it is."""
     return _measured(
-        Context(settings, None, data), [one for one in measures() if one.original], tell
+        Context(settings, None, data),
+        [one for one in measures(settings.rows) if one.original],
+        tell,
     )
 
 

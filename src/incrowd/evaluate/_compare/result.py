@@ -314,7 +314,7 @@ class Comparison(Summarised):
 
         done = [column for column in self.columns if column.state == DONE]
         head = ["", *(str(number) for number, _ in enumerate(done, 1))]
-        shown = [row for row in self.rows if row.key in SHORT]
+        shown = [row for row in self.rows if row.key in SHORT] or self.rows
         rows = [
             [row.label, *(value_in_words(self.values[one.key][row.key], row.unit) for one in done)]
             for row in shown

@@ -50,6 +50,7 @@ def compare(
     seed: int = 0,
     tz: str | None = None,
     grid: float | None = None,
+    rows: Sequence[str] | None = None,
     threads: int | None = None,
     memory: str | int | None = None,
     progress: Progress | None = None,
@@ -84,6 +85,9 @@ def compare(
     grid
         The side of squares in km, for trips and people by hour; chosen by the size of the area
         unless given.
+    rows
+        The keys of the rows to measure, or their groups ("private", "useful", "cost"); all unless
+        given. For much data, this leaves out what takes long.
     threads, memory
         As for the mechanisms; all cores unless given.
     progress
@@ -120,7 +124,15 @@ def compare(
     (2, 0.0)
     """
     plan = Plan.of(
-        data, methods, k=k, targets=targets, seed=seed, tz=tz, grid=grid, threads=threads
+        data,
+        methods,
+        k=k,
+        targets=targets,
+        seed=seed,
+        tz=tz,
+        grid=grid,
+        rows=rows,
+        threads=threads,
     )
     return plan.run(folder, memory=memory, progress=progress)
 
@@ -145,18 +157,21 @@ class Plan:
         seed: int = 0,
         tz: str | None = None,
         grid: float | None = None,
+        rows: Sequence[str] | None = None,
         threads: int | None = None,
     ) -> "Plan":
         """Make a plan of what was asked for; see `compare`."""
         columns = columns_of(methods, k)
         data = Trajectories.of(data)
         _refuse(data, grid)
+        wanted = None if rows is None else tuple(one.key for one in measures(rows))
         tz = zone_or_utc(tz, data)
         settings = Settings(
             targets=whole("targets", targets, 1),
             seed=whole("seed", seed, 0),
             tz=tz,
             grid=side_for(data) if grid is None else float(grid),
+            rows=wanted,
             threads=threads,
         )
         return cls(living_in(data, tz), fingerprint(data), tuple(columns), settings)
@@ -226,7 +241,7 @@ def _gathered(
     plan: Plan, cells: list[Cell], before: dict[str, tuple[float | None, str | None]]
 ) -> Comparison:
     """Put columns side by side, and mark the best of each row."""
-    rows, values = measures(), dict[str, dict[str, ComparedValue]]()
+    rows, values = measures(plan.settings.rows), dict[str, dict[str, ComparedValue]]()
     for cell in cells:
         known = cell.values
         why = f"{cell.column.state}: {cell.column.why}"
