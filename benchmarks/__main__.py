@@ -7,6 +7,7 @@ import sys
 
 from benchmarks import (
     accuracy,
+    compare,
     compiling,
     corners,
     glove,
@@ -34,6 +35,7 @@ ALL = {
     "recognition": recognition.main,
     "mechanisms": mechanisms.main,
     "accuracy": accuracy.main,
+    "compare": compare.main,
     "report": report.main,
 }
 LONG = (

@@ -115,8 +115,10 @@ class TestFolder:
         assert not (folder / "comparison.json").exists()
         monkeypatch.setattr(Cloak, "protect", true)
         monkeypatch.setattr(MECHANISMS["filter"], "protect", None)
-        status, _, _ = self.run(incrowd, city, folder, methods="filter:2,cloak:60")
+        status, _, err = self.run(incrowd, city, folder, methods="filter:2,cloak:60")
         assert status == 0
+        assert "1 of 2, spatial filtering, at most = 2: kept from an earlier run\n" in err
+        assert "2 of 2, temporal cloaking, 60 min ...\n" in err
         assert not Comparison.read(folder).failed
 
     def test_with_something_else_in_it_is_refused(self, incrowd, city, tmp_path):

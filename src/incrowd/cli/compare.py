@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 
-ENDS = ("refused", "failed")
+ENDS = ("kept from an earlier run", "refused", "failed")
 INCOMPLETE = 1
 """The exit status if a column is not there."""
 OWNER_ONLY = 0o700
@@ -237,8 +237,8 @@ def _telling() -> Iterator[Callable[[str, int, int], None]]:
             now, _, stage = what.rpartition(": ")
             if now != column:
                 column = now
-                say(f"{column} ...")
-            if done >= total and stage in ENDS:
+                say(f"{column} ..." if stage != ENDS[0] else f"{column}: {stage}")
+            if done >= total and stage in ENDS[1:]:
                 say(f"{column}: {stage}")
             show(what, done, total)
 

@@ -12,7 +12,7 @@ from incrowd._arguments import is_number, whole
 from incrowd._outside import outside
 from incrowd.data._trajectories import Trajectories
 from incrowd.data._zone import living_in, zone_or_utc
-from incrowd.errors import ArgumentError, InputError, PrivacyWarning
+from incrowd.errors import ArgumentError, DataWarning, InputError, PrivacyWarning
 from incrowd.evaluate._compare.column import Cell, Tell, measured_original, run_column
 from incrowd.evaluate._compare.context import KNOWN, Settings
 from incrowd.evaluate._compare.kept import ORIGINAL, Kept, fingerprint
@@ -104,8 +104,8 @@ def compare(
 
     Warns
     -----
-    PrivacyWarning
-        For each column what :func:`incrowd.publish` warns of.
+    PrivacyWarning, DataWarning
+        For each column what its mechanism, and :func:`incrowd.publish`, warn of.
 
     References
     ----------
@@ -208,16 +208,19 @@ class Plan:
             for number, column in enumerate(self.columns, 1):
                 named = _named(tell, f"{number} of {len(self.columns)}, {column.label}")
                 cell = kept.find(column)
-                if cell is None:
+                if cell is not None:
+                    named("kept from an earlier run", 1, 1)
+                else:
                     named("protecting", 0, 1)
                     cell = run_column(
                         column, data, settings, work, named, memory=memory,
                         checkpoint=kept.checkpoint(column),
                     )  # fmt: skip
                     kept.keep(column, cell)
-                for text in cell.column.warnings:
-                    said = f"{column.label}: {text}"
-                    warnings.warn(said, PrivacyWarning, stacklevel=outside())
+                told = {PrivacyWarning: cell.column.warnings, DataWarning: cell.column.notes}
+                for kind, texts in told.items():
+                    for text in texts:
+                        warnings.warn(f"{column.label}: {text}", kind, stacklevel=outside())
                 named(cell.column.state, 1, 1)
                 cells.append(cell)
         return _gathered(self, cells, before)
