@@ -7,6 +7,7 @@ import sys
 
 from benchmarks import (
     accuracy,
+    compare,
     compiling,
     corners,
     glove,
@@ -36,6 +37,7 @@ ALL = {
     "mechanisms": mechanisms.main,
     "w4m": w4m.main,
     "accuracy": accuracy.main,
+    "compare": compare.main,
     "report": report.main,
 }
 LONG = (

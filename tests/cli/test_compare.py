@@ -39,6 +39,14 @@ class TestCompare:
         assert status == 0
         assert max(map(len, out.splitlines())) <= 98
 
+    def test_only_some_rows(self, incrowd, city):
+        words = ("--methods", "glove", "--rows", "deleted, cost", *WORDS)
+        status, out, _ = incrowd("compare", city, *words)
+        assert status == 0
+        assert "Is it private?" not in out
+        rows = [line for line in out.splitlines() if line.startswith("  ") and "%" in line]
+        assert [row.split() for row in rows] == [["samples", "deleted", "0.0%"]]
+
     def test_as_json(self, incrowd, city):
         words = ("--methods", "glove", "--json", *WORDS)
         status, out, _ = incrowd("compare", city, *words)
@@ -107,8 +115,10 @@ class TestFolder:
         assert not (folder / "comparison.json").exists()
         monkeypatch.setattr(Cloak, "protect", true)
         monkeypatch.setattr(MECHANISMS["filter"], "protect", None)
-        status, _, _ = self.run(incrowd, city, folder, methods="filter:2,cloak:60")
+        status, _, err = self.run(incrowd, city, folder, methods="filter:2,cloak:60")
         assert status == 0
+        assert "1 of 2, spatial filtering, at most = 2: kept from an earlier run\n" in err
+        assert "2 of 2, temporal cloaking, 60 min ...\n" in err
         assert not Comparison.read(folder).failed
 
     def test_with_something_else_in_it_is_refused(self, incrowd, city, tmp_path):
@@ -142,6 +152,7 @@ class TestWrongUse:
             (["--k", "2,x"], "--k must be whole numbers separated by commas, like 2,5, not '2,x'"),
             (["--k", "1"], "k must be an integer of at least 2, not 1"),
             (["--k", "2,2", "--methods", "glove"], "the same column twice"),
+            (["--rows", "create"], "there is no row 'create'; did you mean created?; there are"),
             (["--tile-km", "0"], "grid must be the side of squares in km, above 0"),
         ],
     )

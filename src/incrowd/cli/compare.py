@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 
-ENDS = ("refused", "failed")
+ENDS = ("kept from an earlier run", "refused", "failed")
 INCOMPLETE = 1
 """The exit status if a column is not there."""
 OWNER_ONLY = 0o700
@@ -77,6 +77,16 @@ def compare(
             show_default="by the size of the area",
         ),
     ] = None,
+    rows: Annotated[
+        str | None,
+        typer.Option(
+            "--rows",
+            help="What to measure, separated by commas: private, useful, cost, or keys of rows as "
+            "they are in the JSON, like deleted,created. Leaves out what takes long for much data.",
+            metavar="ROWS",
+            show_default="everything",
+        ),
+    ] = None,
     local: LocalZone = None,
     output: Annotated[
         Path | None,
@@ -107,6 +117,7 @@ def compare(
 
     Example:  `incrowd compare cdr.csv --k 2,5 --methods glove,generalise:1000m:30min -o out/`
     """
+    from incrowd.evaluate._compare.measures import measures
     from incrowd.evaluate._compare.methods import columns_of
     from incrowd.evaluate._compare.run import Plan
     from incrowd.evaluate._compare.words import lines_of
@@ -115,9 +126,11 @@ def compare(
         raise ArgumentError("incrowd compare takes one table, and not a file for each sensor")
     # What is typed wrong is told before anything is read.
     mechanisms = [one.mechanism for one in columns_of(methods, _sizes(k))]
+    wanted = None if rows is None else [one.strip() for one in rows.split(",")]
+    measures(wanted)
     with _folder(output, source.path) as folder:
         plan = Plan.of(
-            source.read(), mechanisms, targets=targets, seed=seed, grid=grid,
+            source.read(), mechanisms, targets=targets, seed=seed, grid=grid, rows=wanted,
             tz=local or source.reading["tz"], threads=source.reading["threads"],
         )  # fmt: skip
         found = None if folder is None else _there(folder, plan, overwrite=overwrite)
@@ -224,8 +237,8 @@ def _telling() -> Iterator[Callable[[str, int, int], None]]:
             now, _, stage = what.rpartition(": ")
             if now != column:
                 column = now
-                say(f"{column} ...")
-            if done >= total and stage in ENDS:
+                say(f"{column} ..." if stage != ENDS[0] else f"{column}: {stage}")
+            if done >= total and stage in ENDS[1:]:
                 say(f"{column}: {stage}")
             show(what, done, total)
 

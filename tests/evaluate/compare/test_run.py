@@ -25,6 +25,7 @@ from incrowd import (
 from incrowd.attack import ATTACKS
 from incrowd.errors import (
     ArgumentError,
+    DataWarning,
     InputError,
     OutputError,
     PrivacyWarning,
@@ -301,6 +302,14 @@ class TestWarnings:
             with pytest.warns(PrivacyWarning, match="^temporal cloaking, 60 min: k = 1: 20 of 20"):
                 compare(city, ["cloak:60"], folder=tmp_path, tz=ZONE)
 
+    def test_of_what_looks_odd_come_as_well(self, city):
+        with pytest.warns(DataWarning, match="^GLOVE, k = 2, max 100 m: little is left: "):
+            (column,) = compare(
+                city, ["glove:max-metres=100"], k=2, rows=["crowd"], tz=ZONE
+            ).columns
+        assert not column.warnings
+        assert len(column.notes) == 1
+
 
 @ALONE
 class TestKept:
@@ -337,7 +346,7 @@ class TestKept:
         assert runs() == 1
         assert runs() == 0
         assert runs(threads=1) == 0
-        assert runs(seed=1) == runs(targets=7) == runs(tz="UTC") == runs(grid=3) == 1
+        assert runs(seed=1) == runs(targets=7) == runs(tz="UTC") == runs(grid=1) == 1
         assert runs(city[:19]) == 1
         later = incrowd.Trajectories(
             tuple(np.array(column) for column in city.columns), city.offsets,
@@ -372,6 +381,35 @@ class TestKept:
         (tmp_path / "file").write_text("")
         with pytest.raises(OutputError):
             compare(city, ["toy"], folder=tmp_path / "file", tz=ZONE)
+
+
+class TestRows:
+    def test_only_those_asked_for_are_measured(self, city, monkeypatch):
+        monkeypatch.setattr(incrowd, "risk", None)
+        monkeypatch.setattr(incrowd, "deanonymize", None)
+        found = compare(city, ["glove"], k=2, rows=["created", "cost", "crowd"], tz=ZONE)
+        keys = ["crowd", "created", "seconds", "memory"]
+        assert [row.key for row in found.rows] == keys == list(found.values["glove:k=2"])
+        assert list(found.original) == ["crowd"]
+        assert found.settings["rows"] == keys
+        assert found.curves["glove:k=2"]["space"]
+        assert "samples created" in str(found)
+        assert Comparison.from_dict(json.loads(found.to_json())).as_dict() == found.as_dict()
+
+    def test_a_group_is_all_of_its_rows(self):
+        keys = [row.key for row in measures(["private"])]
+        assert keys == [row.key for row in measures() if row.group == "private"]
+        assert "attack_visit" in keys
+
+    def test_others_are_refused(self, city):
+        with pytest.raises(ArgumentError, match="no row 'create'; did you mean created"):
+            compare(city, ["glove"], rows=["create"], tz=ZONE)
+
+    def test_columns_with_other_rows_are_not_those_that_are_kept(self, city, tmp_path):
+        for rows in (["crowd"], ["crowd", "deleted"]):
+            found = compare(city, ["glove"], folder=tmp_path, rows=rows, tz=ZONE)
+            assert list(found.values["glove:k=3"]) == rows
+            assert all(one.value is not None for one in found.values["glove:k=3"].values())
 
 
 @ALONE

@@ -110,6 +110,11 @@ class TestByHand:
         found = same_as_oracle(moved([[(0, 5)]], [[(1, 5), (7, 5)]]))
         assert (found.created, found.position.mean) == (0, 100.0)
 
+    def test_of_several_as_near_in_space_the_soonest_counts(self):
+        for published in ([(0, 0, 60), (0, 9, 12)], [(0, 9, 12), (0, 10, 60)]):
+            found = same_as_oracle(moved([[(0, 10)]], [published]))
+            assert (found.created, found.position.mean, found.time.mean) == (0, 0.0, 0.0)
+
     def test_people_who_are_not_published_lose_everything(self):
         pair = moved([[(0, 5)], [(0, 6), (0, 7)]], [[(0, 5)], [(0, 6)]])
         found = same_as_oracle(BeforeAfter(pair.before, pair.after, np.array([0, -1])))

@@ -12,14 +12,14 @@ import shutil
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from incrowd.data._trajectories import Trajectories
-from incrowd.errors import IncrowdError, PrivacyWarning, VerificationError
+from incrowd.errors import DataWarning, IncrowdError, PrivacyWarning, VerificationError
 from incrowd.evaluate._compare.context import Context, Settings
 from incrowd.evaluate._compare.measure import Measure
 from incrowd.evaluate._compare.measures import measures
@@ -66,7 +66,7 @@ class Cell:
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain values, for JSON."""
         return {
-            "column": asdict(self.column),
+            "column": self.column.as_dict(),
             "values": {key: [*value] for key, value in self.values.items()},
             "curves": self.curves,
         }
@@ -74,9 +74,8 @@ class Cell:
     @classmethod
     def from_dict(cls, found: dict[str, Any]) -> "Cell":
         """Return what was kept."""
-        about = found["column"]
         return cls(
-            ComparedColumn(**about | {"warnings": tuple(about["warnings"])}),
+            ComparedColumn.from_dict(found["column"]),
             {key: (value, why) for key, (value, why) in found["values"].items()},
             found["curves"],
         )
@@ -113,7 +112,7 @@ def run_column(
             verified, proof = done.verification.ok, done.verification
             pair = _in_order(of_files(release, data, record))
             found = Context(settings, pair, pair.after, seconds=took.seconds, memory=took.memory)
-            values = _measured(found, measures(), tell)
+            values = _measured(found, measures(settings.rows), tell)
             curves = _curves(found)
         except VerificationError as error:
             return _ended(column, FAILED, str(error), caught, verified=False)
@@ -155,7 +154,9 @@ def measured_original(
 ) -> dict[str, tuple[float | None, str | None]]:
     """Measure the original as if it were published as it is."""
     return _measured(
-        Context(settings, None, data), [one for one in measures() if one.original], tell
+        Context(settings, None, data),
+        [one for one in measures(settings.rows) if one.original],
+        tell,
     )
 
 
@@ -209,6 +210,7 @@ def _about(
 ) -> ComparedColumn:
     """Say which column it is, and how it went."""
     warned = [str(one.message) for one in caught if issubclass(one.category, PrivacyWarning)]
+    noted = [str(one.message) for one in caught if issubclass(one.category, DataWarning)]
     return ComparedColumn(
         key=column.key,
         method=column.name,
@@ -220,6 +222,7 @@ def _about(
         verified=verified,
         says=says,
         warnings=tuple(dict.fromkeys(warned)),
+        notes=tuple(dict.fromkeys(noted)),
     )
 
 

@@ -52,6 +52,8 @@ class Settings:
         The zone of nights and working hours.
     grid
         The side of squares in km, for trips and people by hour.
+    rows
+        The keys of the rows that are measured; all if None.
     threads
         How many threads are used; all cores unless given.
     """
@@ -60,11 +62,14 @@ class Settings:
     seed: int
     tz: str
     grid: float
+    rows: tuple[str, ...] | None = None
     threads: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return all that decides what is measured; the result does not depend on threads."""
-        return {"targets": self.targets, "seed": self.seed, "tz": self.tz, "grid": self.grid}
+        rows = None if self.rows is None else [*self.rows]
+        how = {"targets": self.targets, "seed": self.seed, "tz": self.tz, "grid": self.grid}
+        return how | {"rows": rows}
 
 
 class Context:

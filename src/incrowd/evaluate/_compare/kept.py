@@ -51,7 +51,7 @@ class Kept:
             "incrowd": incrowd.__version__,
             "data": data,
             "settings": how,
-            "rows": [row.key for row in measures()],
+            "rows": [row.key for row in measures(settings.rows)],
         }
         if self.folder is not None:
             try:

@@ -3,12 +3,14 @@
 A measure gives a number; or, in words, why there is none.
 """
 
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from incrowd.attack import ATTACKS
+from incrowd.errors import ArgumentError
 from incrowd.evaluate._compare.context import KNOWN, Context
-from incrowd.evaluate._compare.measure import PRIVATE, Measure
+from incrowd.evaluate._compare.measure import GROUPS, PRIVATE, Measure
 from incrowd.evaluate._compare.private import PRIVATE_ROWS
 from incrowd.evaluate._compare.useful import USEFUL_ROWS
 
@@ -21,13 +23,27 @@ MEASURES: dict[str, Measure] = {one.key: one for one in (*PRIVATE_ROWS, *USEFUL_
 _AFTER = "unique_temporal"
 
 
-def measures() -> list[Measure]:
-    """Return all rows, in the order in which they are shown."""
+def measures(only: Sequence[str] | None = None) -> list[Measure]:
+    """Return rows in the order in which they are shown: all, or those of some keys or groups.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such row, and no such group.
+    """
     found: list[Measure] = []
     for key, one in MEASURES.items():
         found.append(one)
         found += _of_attacks() if key == _AFTER else []
-    return found
+    if only is None:
+        return found
+    names = [*GROUPS, *(one.key for one in found)]
+    for name in only:
+        if name not in names:
+            near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise ArgumentError(f"there is no row {name!r}{hint}; there are {', '.join(names)}")
+    return [one for one in found if one.key in only or one.group in only]
 
 
 def _of_attacks() -> list[Measure]:

@@ -59,7 +59,9 @@ class ComparedColumn:
     says
         What may be claimed of it, or what the verification found.
     warnings
-        What was warned of while it was made.
+        What was warned of that concerns privacy, while it was made.
+    notes
+        What else was warned of.
     """
 
     key: str
@@ -72,6 +74,17 @@ class ComparedColumn:
     verified: bool | None
     says: str
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain values, for JSON."""
+        return asdict(self) | {"warnings": [*self.warnings], "notes": [*self.notes]}
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> "ComparedColumn":
+        """Return what `as_dict` gave."""
+        lists = {name: tuple(found.get(name, ())) for name in ("warnings", "notes")}
+        return cls(**{**found, **lists})
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +180,7 @@ class Comparison(Summarised):
             "meant_for": "owner",
             "data": self.data,
             "settings": self.settings,
-            "columns": [
-                asdict(column) | {"warnings": [*column.warnings]} for column in self.columns
-            ],
+            "columns": [column.as_dict() for column in self.columns],
             "rows": [asdict(row) for row in self.rows],
             "values": {
                 key: {row: asdict(value) for row, value in of.items()}
@@ -200,10 +211,7 @@ class Comparison(Summarised):
                 made_with=found["made_with"],
                 data=found["data"],
                 settings=found["settings"],
-                columns=tuple(
-                    ComparedColumn(**one | {"warnings": tuple(one["warnings"])})
-                    for one in found["columns"]
-                ),
+                columns=tuple(ComparedColumn.from_dict(one) for one in found["columns"]),
                 rows=tuple(ComparedRow(**one) for one in found["rows"]),
                 values={
                     key: {row: ComparedValue(**one) for row, one in of.items()}
@@ -314,7 +322,7 @@ class Comparison(Summarised):
 
         done = [column for column in self.columns if column.state == DONE]
         head = ["", *(str(number) for number, _ in enumerate(done, 1))]
-        shown = [row for row in self.rows if row.key in SHORT]
+        shown = [row for row in self.rows if row.key in SHORT] or self.rows
         rows = [
             [row.label, *(value_in_words(self.values[one.key][row.key], row.unit) for one in done)]
             for row in shown

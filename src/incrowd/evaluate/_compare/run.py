@@ -12,7 +12,7 @@ from incrowd._arguments import is_number, whole
 from incrowd._outside import outside
 from incrowd.data._trajectories import Trajectories
 from incrowd.data._zone import living_in, zone_or_utc
-from incrowd.errors import ArgumentError, InputError, PrivacyWarning
+from incrowd.errors import ArgumentError, DataWarning, InputError, PrivacyWarning
 from incrowd.evaluate._compare.column import Cell, Tell, measured_original, run_column
 from incrowd.evaluate._compare.context import KNOWN, Settings
 from incrowd.evaluate._compare.kept import ORIGINAL, Kept, fingerprint
@@ -50,6 +50,7 @@ def compare(
     seed: int = 0,
     tz: str | None = None,
     grid: float | None = None,
+    rows: Sequence[str] | None = None,
     threads: int | None = None,
     memory: str | int | None = None,
     progress: Progress | None = None,
@@ -84,6 +85,9 @@ def compare(
     grid
         The side of squares in km, for trips and people by hour; chosen by the size of the area
         unless given.
+    rows
+        The keys of the rows to measure, or their groups ("private", "useful", "cost"); all unless
+        given. For much data, this leaves out what takes long.
     threads, memory
         As for the mechanisms; all cores unless given.
     progress
@@ -100,8 +104,8 @@ def compare(
 
     Warns
     -----
-    PrivacyWarning
-        For each column what :func:`incrowd.publish` warns of.
+    PrivacyWarning, DataWarning
+        For each column what its mechanism, and :func:`incrowd.publish`, warn of.
 
     References
     ----------
@@ -120,7 +124,15 @@ def compare(
     (2, 0.0)
     """
     plan = Plan.of(
-        data, methods, k=k, targets=targets, seed=seed, tz=tz, grid=grid, threads=threads
+        data,
+        methods,
+        k=k,
+        targets=targets,
+        seed=seed,
+        tz=tz,
+        grid=grid,
+        rows=rows,
+        threads=threads,
     )
     return plan.run(folder, memory=memory, progress=progress)
 
@@ -145,18 +157,21 @@ class Plan:
         seed: int = 0,
         tz: str | None = None,
         grid: float | None = None,
+        rows: Sequence[str] | None = None,
         threads: int | None = None,
     ) -> "Plan":
         """Make a plan of what was asked for; see `compare`."""
         columns = columns_of(methods, k)
         data = Trajectories.of(data)
         _refuse(data, grid)
+        wanted = None if rows is None else tuple(one.key for one in measures(rows))
         tz = zone_or_utc(tz, data)
         settings = Settings(
             targets=whole("targets", targets, 1),
             seed=whole("seed", seed, 0),
             tz=tz,
             grid=side_for(data) if grid is None else float(grid),
+            rows=wanted,
             threads=threads,
         )
         return cls(living_in(data, tz), fingerprint(data), tuple(columns), settings)
@@ -193,16 +208,19 @@ class Plan:
             for number, column in enumerate(self.columns, 1):
                 named = _named(tell, f"{number} of {len(self.columns)}, {column.label}")
                 cell = kept.find(column)
-                if cell is None:
+                if cell is not None:
+                    named("kept from an earlier run", 1, 1)
+                else:
                     named("protecting", 0, 1)
                     cell = run_column(
                         column, data, settings, work, named, memory=memory,
                         checkpoint=kept.checkpoint(column),
                     )  # fmt: skip
                     kept.keep(column, cell)
-                for text in cell.column.warnings:
-                    said = f"{column.label}: {text}"
-                    warnings.warn(said, PrivacyWarning, stacklevel=outside())
+                told = {PrivacyWarning: cell.column.warnings, DataWarning: cell.column.notes}
+                for kind, texts in told.items():
+                    for text in texts:
+                        warnings.warn(f"{column.label}: {text}", kind, stacklevel=outside())
                 named(cell.column.state, 1, 1)
                 cells.append(cell)
         return _gathered(self, cells, before)
@@ -226,7 +244,7 @@ def _gathered(
     plan: Plan, cells: list[Cell], before: dict[str, tuple[float | None, str | None]]
 ) -> Comparison:
     """Put columns side by side, and mark the best of each row."""
-    rows, values = measures(), dict[str, dict[str, ComparedValue]]()
+    rows, values = measures(plan.settings.rows), dict[str, dict[str, ComparedValue]]()
     for cell in cells:
         known = cell.values
         why = f"{cell.column.state}: {cell.column.why}"
