@@ -77,7 +77,7 @@ class TestFolder:
         assert status == 0
         assert "it stays with the owner" in err
         names = sorted(path.name for path in (tmp_path / "out").iterdir())
-        assert names == ["columns", "comparison.csv", "comparison.json"]
+        assert names == ["columns", "comparison.csv", "comparison.html", "comparison.json"]
         assert (tmp_path / "out").stat().st_mode & 0o077 == 0
         assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
@@ -87,6 +87,16 @@ class TestFolder:
         status, again, err = self.run(incrowd, city, tmp_path / "out")
         assert (status, again) == (0, first)
         assert "nothing to do: " in err
+
+    def test_a_page_that_is_gone_is_written_again(self, incrowd, city, tmp_path):
+        self.run(incrowd, city, tmp_path / "out")
+        page = tmp_path / "out" / "comparison.html"
+        text = page.read_text("utf-8")
+        assert "GLOVE, k = 3" in text
+        assert page.stat().st_mode & 0o077 == 0
+        page.unlink()
+        assert self.run(incrowd, city, tmp_path / "out")[0] == 0
+        assert page.read_text("utf-8") == text
 
     def test_another_one_is_replaced_only_if_asked_for(self, incrowd, city, tmp_path, monkeypatch):
         folder = tmp_path / "out"

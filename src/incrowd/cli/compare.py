@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from incrowd._atomic import OVERWRITE, writing_error
+from incrowd._atomic import OVERWRITE, replacing, writing_error
 from incrowd.cli._console import say
 from incrowd.cli._messages import messages, print_json
 from incrowd.cli._options import AsJson, LocalZone, Source, reads_data
@@ -27,6 +27,7 @@ ENDS = ("kept from an earlier run", "refused", "failed")
 INCOMPLETE = 1
 """The exit status if a column is not there."""
 OWNER_ONLY = 0o700
+PAGE = "comparison.html"
 OURS = "comparison."
 """How the names of files begin that a comparison has."""
 
@@ -93,8 +94,8 @@ def compare(
         typer.Option(
             "--output",
             "-o",
-            help="Folder for the comparison, as JSON and CSV. Each column is kept in it when it is "
-            "done: after an interruption, the same command goes on.",
+            help="Folder for the comparison: a page, JSON and CSV. Each column is kept in it when "
+            "it is done: after an interruption, the same command goes on.",
             metavar="DIR",
             rich_help_panel="Output",
         ),
@@ -139,6 +140,9 @@ def compare(
                 found = plan.run(folder, memory=source.reading["memory"], progress=update)
             if folder is not None:
                 found.write(folder, overwrite=True)
+                _write_page(found, folder)
+        elif folder is not None and not (folder / PAGE).exists():
+            _write_page(found, folder)
         elif not as_json:
             say(f"nothing to do: {folder} has the comparison of this data with these settings")
     status = INCOMPLETE if found.failed else 0
@@ -147,11 +151,21 @@ def compare(
     else:
         print_lines(lines_of(found))
     if folder is not None:
-        say(f"wrote {folder}; it tells exact numbers of few people: it stays with the owner")
+        told = "It tells exact numbers of few people: it stays with the owner of the data"
+        say(f"wrote {folder / PAGE}: open it in a browser. {told}")
     if found.failed:
         for column in found.failed:
             say(f"incrowd: {column.label}: {column.state}. {column.why}", always=True)
         raise typer.Exit(status)
+
+
+def _write_page(found: "Comparison", folder: Path) -> None:
+    """Write the comparison as a page."""
+    from incrowd.report._comparison_page import comparison_page
+
+    text = comparison_page(found.as_dict())
+    with replacing(folder / PAGE, overwrite=True, private=True) as part:
+        part.write_text(text, "utf-8")
 
 
 def _sizes(text: str) -> list[int]:

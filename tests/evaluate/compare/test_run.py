@@ -14,6 +14,7 @@ import pytest
 import incrowd
 from incrowd import (
     MECHANISMS,
+    RELEASE_ATTACKS,
     Comparison,
     Generalise,
     GeoI,
@@ -108,10 +109,31 @@ class TestWhatIsMeasured:
         keys = ["glove:k=2", "glove:k=3", "generalise:minutes=60", "geo-i:epsilon=0.01"]
         assert [column.key for column in found.columns] == keys == list(found.values)
         rows = [row.key for row in found.rows]
-        assert len(set(rows)) == len(rows) == len(MEASURES) + len(ATTACKS) + 1
+        alone = [name for name, one in RELEASE_ATTACKS.items() if not one.needs_others]
+        assert set(RELEASE_ATTACKS) - set(alone) == {"composition"}
+        assert len(set(rows)) == len(rows) == len(MEASURES) + len(ATTACKS) + 1 + len(alone)
         assert all(list(found.values[key]) == rows for key in keys)
         assert not found.failed
         assert all(column.verified for column in found.columns)
+
+    def test_attacks_on_the_release_are_those_of_the_library(self, city, found, tmp_path):
+        files = tmp_path / "release", tmp_path / "who.parquet"
+        incrowd.publish(incrowd.glove(city, 2), files[0], original=city, record=files[1])
+        known = incrowd.attack_release(
+            files[0], record=files[1], original=city, tz=ZONE, sample=500, seed=0
+        )
+        values = found.values["glove:k=2"]
+        for finding in known.findings:
+            if finding.made:
+                assert values[f"release_{finding.attack}"].value == finding.share
+        noisy = found.values["geo-i:epsilon=0.01"]
+        assert noisy["release_edges"].value is None
+        assert "Points were moved" in noisy["release_edges"].why
+
+    def test_promises_and_limits_are_those_of_the_mechanism(self, found):
+        first, second, *_ = found.columns
+        assert first.promises == incrowd.Glove(k=2).promises
+        assert second.limits == incrowd.Glove(k=3).limits
 
     def test_figures_are_those_of_the_library(self, city, found):
         pair = incrowd.of_release(city, incrowd.glove(city, 2))

@@ -111,7 +111,10 @@ def run_column(
             )  # fmt: skip
             verified, proof = done.verification.ok, done.verification
             pair = _in_order(of_files(release, data, record))
-            found = Context(settings, pair, pair.after, seconds=took.seconds, memory=took.memory)
+            found = Context(
+                settings, pair, pair.after, files=(release, record),
+                seconds=took.seconds, memory=took.memory,
+            )  # fmt: skip
             values = _measured(found, measures(settings.rows), tell)
             curves = _curves(found)
         except VerificationError as error:
@@ -223,6 +226,8 @@ def _about(
         says=says,
         warnings=tuple(dict.fromkeys(warned)),
         notes=tuple(dict.fromkeys(noted)),
+        promises=column.mechanism.promises,
+        limits=column.mechanism.limits,
     )
 
 

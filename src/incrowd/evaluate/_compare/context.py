@@ -5,6 +5,7 @@ Everything is worked out when it is first asked for, and once.
 
 import functools
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,12 +16,14 @@ from incrowd.attack import ATTACKS
 from incrowd.data._trajectories import Trajectories
 from incrowd.evaluate._compare.samples import StandIns, stand_ins
 from incrowd.evaluate._comparison import BeforeAfter, as_cells, compared_datasets
+from incrowd.evaluate._release_attacks.registry import RELEASE_ATTACKS
 from incrowd.evaluate._utility.accuracy import Accuracy
 from incrowd.evaluate._utility.inference import Inference
 from incrowd.evaluate._utility.summary import Utility
 
 if TYPE_CHECKING:
     from incrowd._progress import Progress
+    from incrowd.evaluate._release_attacks.findings import ReleaseAttacks
 
 __all__ = [
     "KINDS",
@@ -81,11 +84,12 @@ class Context:
         pair: BeforeAfter | None,
         after: Trajectories,
         *,
+        files: tuple[Path, Path] | None = None,
         seconds: float | None = None,
         memory: int | None = None,
     ) -> None:
         self.settings, self.pair, self.after = settings, pair, after
-        self.seconds, self.memory = seconds, memory
+        self.files, self.seconds, self.memory = files, seconds, memory
         self.progress: Progress | None = None
 
     @property
@@ -165,3 +169,14 @@ class Context:
         ).table  # fmt: skip
         order = ["recall", "precision"]
         return table.sort(order, descending=True, nulls_last=True).row(0, named=True)
+
+    @functools.cached_property
+    def attacked(self) -> "ReleaseAttacks":
+        """What adversaries gain who hold the release."""
+        assert self.files is not None  # noqa: S101  measures of the original do not ask
+        (release, record), how = self.files, self.settings
+        known = [name for name, one in RELEASE_ATTACKS.items() if not one.needs_others]
+        return incrowd.attack_release(
+            release, known, record=record, original=self.beside.before, tz=how.tz,
+            sample=how.targets, seed=how.seed, threads=how.threads, progress=self.progress,
+        )  # fmt: skip

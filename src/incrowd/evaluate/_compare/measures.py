@@ -13,14 +13,18 @@ from incrowd.evaluate._compare.context import KNOWN, Context
 from incrowd.evaluate._compare.measure import GROUPS, PRIVATE, Measure
 from incrowd.evaluate._compare.private import PRIVATE_ROWS
 from incrowd.evaluate._compare.useful import USEFUL_ROWS
+from incrowd.evaluate._release_attacks.registry import RELEASE_ATTACKS
 
 __all__ = ["MEASURES", "docs_table", "measures"]
 
 
-ATTACKED = "Attacks"
+ATTACKED, HELD = "Attacks", "Attacks by somebody who holds the release"
 MEASURES: dict[str, Measure] = {one.key: one for one in (*PRIVATE_ROWS, *USEFUL_ROWS)}
-"""All rows, in the order in which they are shown; but those of attacks, which `ATTACKS` has."""
-_AFTER = "unique_temporal"
+"""All rows, in the order in which they are shown; but those of attacks.
+
+`ATTACKS` and `RELEASE_ATTACKS` have these.
+"""
+_AFTER, _LAST = "unique_temporal", "work_shown"
 
 
 def measures(only: Sequence[str] | None = None) -> list[Measure]:
@@ -34,7 +38,7 @@ def measures(only: Sequence[str] | None = None) -> list[Measure]:
     found: list[Measure] = []
     for key, one in MEASURES.items():
         found.append(one)
-        found += _of_attacks() if key == _AFTER else []
+        found += _of_attacks() if key == _AFTER else _of_holders() if key == _LAST else []
     if only is None:
         return found
     names = [*GROUPS, *(one.key for one in found)]
@@ -69,6 +73,27 @@ def _of_attacks() -> list[Measure]:
     ]  # fmt: skip
 
 
+def _of_holders() -> list[Measure]:
+    """Return a row for each attack that can be tried on one release by itself."""
+
+    def share(name: str) -> Callable[[Context], float | str]:
+        def of(found: Context) -> float | str:
+            finding = found.attacked[name]
+            return finding.says if finding.share is None else finding.share
+
+        return of
+
+    return [
+        Measure(
+            key=f"release_{name}", group=PRIVATE, section=HELD, label=kind.label, unit="share",
+            better="less", of=share(name),
+            help=f"People {kind.gains}. What helps: {kind.helps}.",
+        )
+        for name, kind in RELEASE_ATTACKS.items()
+        if not kind.needs_others
+    ]  # fmt: skip
+
+
 def docs_table() -> str:
     """Return what each row means, as a table for the page about comparisons."""
     lines = ["| row | better | what it means |", "|---|---|---|"]
@@ -82,4 +107,7 @@ def docs_table() -> str:
             worst = _of_attacks()[0]
             lines.append(f"| **{worst.section}** | | |")
             lines.append(f"| {worst.label}, and each of them | {worst.better} | {worst.help} |")
+        if row.key == _LAST:
+            lines.append(f"| **{HELD}** | | |")
+            lines += [f"| {one.label} | {one.better} | {one.help} |" for one in _of_holders()]
     return "\n".join(lines)

@@ -31,6 +31,7 @@ __all__ = [
 FORMAT, VERSION = "incrowd comparison", 1
 JSON, CSV = "comparison.json", "comparison.csv"
 DONE = "done"
+LISTS = ("warnings", "notes", "promises", "limits")
 SHORT = {
     "crowd", "unique_spatio_temporal", "attack", "recall", "loss", "discarded", "deleted",
     "created", "position_error_mean", "time_error_mean", "home", "work", "flows", "seconds",
@@ -62,6 +63,8 @@ class ComparedColumn:
         What was warned of that concerns privacy, while it was made.
     notes
         What else was warned of.
+    promises, limits
+        What the mechanism says that it protects against, and against what not.
     """
 
     key: str
@@ -75,15 +78,17 @@ class ComparedColumn:
     says: str
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    promises: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain values, for JSON."""
-        return asdict(self) | {"warnings": [*self.warnings], "notes": [*self.notes]}
+        return asdict(self) | {name: [*getattr(self, name)] for name in LISTS}
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> "ComparedColumn":
         """Return what `as_dict` gave."""
-        lists = {name: tuple(found.get(name, ())) for name in ("warnings", "notes")}
+        lists = {name: tuple(found.get(name, ())) for name in LISTS}
         return cls(**{**found, **lists})
 
 

@@ -85,7 +85,9 @@ def _state(column: ComparedColumn) -> str:
         return f"{column.state}. {column.why}"
     if column.guarantee == "none":
         return "guarantees nobody a crowd; verified to be what it says"
-    return f"{column.guarantee}, verified on the written files"
+    if column.guarantee != "k-anonymity":
+        return f"{column.guarantee}, verified on the written files: this is not k-anonymity"
+    return "k-anonymity, verified on the written files"
 
 
 def _table(

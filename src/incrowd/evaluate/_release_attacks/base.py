@@ -38,6 +38,8 @@ class ReleaseAttack(ABC):
         What she gains, of a share of people, in one clause: "of how many people ...".
     helps
         What makes it weaker.
+    needs_others
+        Whether it cannot be tried on one release alone.
     """
 
     name: ClassVar[str] = ""
@@ -45,6 +47,7 @@ class ReleaseAttack(ABC):
     knows: ClassVar[str] = ""
     gains: ClassVar[str] = ""
     helps: ClassVar[str] = ""
+    needs_others: ClassVar[bool] = False
 
     def unfit(self, adversary: "Adversary") -> str:  # noqa: ARG002
         """Return why it cannot be tried on this release, or what is lacking; mostly nothing."""

@@ -158,6 +158,7 @@ class Composition(ReleaseAttack):
     )
     gains = "who are alone in what their crowds have in common"
     helps = "crowds of the same people in every release (--ledger)"
+    needs_others = True
 
     def unfit(self, adversary: Adversary) -> str:
         """There must be another release."""
