@@ -7,7 +7,7 @@ measure   describe, k_gap, dispersion, features, uniqueness, traces, points_of_i
           plot_k_gap; same_person
 attack    risk, deanonymize; ATTACKS, Attack
 predict   predict.learn, predict.estimate and the rest of the module: risk without simulation
-protect   glove; MECHANISMS: Glove, Filter, Cloak, Generalise, GeoI; Mechanism
+protect   glove; MECHANISMS: Glove, Filter, Cloak, Generalise, GeoI, TGA; Mechanism
 evaluate  publish, verify, sign; ledger_history; of_release, of_files, BeforeAfter; accuracy,
           utility, inference, anonymizability, study; attack_release, RELEASE_ATTACKS;
           plot_trade_off
@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from incrowd.measure import traces as traces
     from incrowd.measure import uniqueness as uniqueness
     from incrowd.protect import MECHANISMS as MECHANISMS
+    from incrowd.protect import TGA as TGA
     from incrowd.protect import Cloak as Cloak
     from incrowd.protect import Diverse as Diverse
     from incrowd.protect import Filter as Filter
@@ -155,6 +156,7 @@ __all__, __getattr__, __dir__ = lazy(
             "Protected",
             "ProtectionResult",
             "Release",
+            "TGA",
             "glove",
         ],
         "evaluate": [

@@ -16,5 +16,6 @@ from naive.reidentification import *
 from naive.release_attacks import *
 from naive.same_person import *
 from naive.scores import *
+from naive.tga import *
 from naive.traces import *
 from naive.utility import *

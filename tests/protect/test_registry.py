@@ -165,7 +165,7 @@ class TestMechanisms:
     def test_are_those_that_the_command_line_offers(self, command):
         status, out, _ = command("anonymize", "--help")
         assert status == 0
-        assert list(MECHANISMS) == ["glove", "filter", "cloak", "generalise", "geo-i"]
+        assert list(MECHANISMS) == ["glove", "filter", "cloak", "generalise", "geo-i", "tga"]
         for name, mechanism in MECHANISMS.items():
             assert f"--method {name}: {mechanism.summary}" in out
             for setting_name, option in options_of(mechanism).items():

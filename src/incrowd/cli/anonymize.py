@@ -65,6 +65,7 @@ _UNITS = {
     "Merging": "merges",
     "Finishing": "merges",
     "Generalising": "crowds",
+    "Grouping": "people",
     "Round": "possible crowds",
 }
 

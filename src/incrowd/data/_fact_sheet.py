@@ -58,6 +58,7 @@ SETTINGS = {
     "at_most": "samples go at places that so many people visited, or fewer",
     "minutes": "times are blurred to, in minutes",
     "metres": "positions are blurred to, in metres",
+    "seed": "seed of what was drawn at random",
 }
 LOSSES = {
     "people_dropped": "people left out, in all",
@@ -65,7 +66,9 @@ LOSSES = {
     "people_emptied": "of these: none of their samples was left",
     "people_held_back": "of these: left out because of earlier releases",
     "samples_dropped": "samples of people who were left out",
+    "people_joined_late": "people left over at the end, who joined a crowd of the others",
     "samples_suppressed": "samples of others left out, because they would have become too large",
+    "samples_unmatched": "samples without a match, also if they lie in another published sample",
     "boxes_suppressed": "published samples left out for the same reason",
     "samples_collapsed": "samples that became equal to another of the same person, and one with it",
     "places_collapsed": "of these: samples that had named another place",

@@ -3,6 +3,7 @@
 ::
 
     Trajectories ──> glove, Glove (k-anonymity of whole trajectories) ──> Release
+    Trajectories ──> TGA (the same, by matching points one to one) ──> Protected
     Trajectories ──> Filter, Cloak, Generalise, GeoI ──> Protected
 
 Both results are a `ProtectionResult`, which `incrowd.publish` takes. `MECHANISMS` has all of the
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from incrowd.protect._mechanism import setting as setting
     from incrowd.protect._registry import MECHANISMS as MECHANISMS
     from incrowd.protect._spatial_filtering import Filter as Filter
+    from incrowd.protect._tga.api import TGA as TGA
 
 __all__, __getattr__, __dir__ = lazy(
     __name__,
@@ -40,5 +42,6 @@ __all__, __getattr__, __dir__ = lazy(
         "_mechanism": ["Mechanism", "Protected", "ProtectionResult", "setting"],
         "_registry": ["MECHANISMS"],
         "_spatial_filtering": ["Filter"],
+        "_tga.api": ["TGA"],
     },
 )

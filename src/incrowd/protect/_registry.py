@@ -10,6 +10,7 @@ from incrowd.protect._geo_indistinguishability import GeoI
 from incrowd.protect._glove.api import Glove
 from incrowd.protect._mechanism import Mechanism
 from incrowd.protect._spatial_filtering import Filter
+from incrowd.protect._tga.api import TGA
 
 __all__ = [
     "MECHANISMS",
@@ -22,4 +23,5 @@ MECHANISMS: dict[str, type[Mechanism]] = {
     "cloak": Cloak,
     "generalise": Generalise,
     "geo-i": GeoI,
+    "tga": TGA,
 }
