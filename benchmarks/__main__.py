@@ -18,6 +18,7 @@ from benchmarks import (
     risk,
     startup,
     synth,
+    tga,
     uniqueness,
 )
 
@@ -33,11 +34,13 @@ ALL = {
     "uniqueness": uniqueness.main,
     "recognition": recognition.main,
     "mechanisms": mechanisms.main,
+    "tga": tga.main,
     "accuracy": accuracy.main,
     "report": report.main,
 }
 LONG = (
-    "glove", "corners", "risk", "learning", "uniqueness", "recognition", "mechanisms", "report",
+    "glove", "corners", "risk", "learning", "uniqueness", "recognition", "mechanisms", "tga",
+    "report",
 )  # fmt: skip
 
 wanted = sys.argv[1:] or [name for name in ALL if name not in LONG]

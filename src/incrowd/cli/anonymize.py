@@ -132,6 +132,8 @@ def anonymize(
     Example:  `incrowd anonymize cdr.csv --k 3 -o release --record who.parquet`
 
     Example:  `incrowd anonymize cdr.csv --method cloak --cloak 60 -o cloaked`
+
+    Example:  `incrowd anonymize cdr.csv --method tga --k 2 -o matched --record who.parquet`
     """
     settings = without_others(context, method, settings)
     refuse_options(method, settings)

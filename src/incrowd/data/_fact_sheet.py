@@ -58,7 +58,6 @@ SETTINGS = {
     "at_most": "samples go at places that so many people visited, or fewer",
     "minutes": "times are blurred to, in minutes",
     "metres": "positions are blurred to, in metres",
-    "seed": "seed of what was drawn at random",
 }
 LOSSES = {
     "people_dropped": "people left out, in all",
@@ -67,7 +66,7 @@ LOSSES = {
     "people_held_back": "of these: left out because of earlier releases",
     "samples_dropped": "samples of people who were left out",
     "people_joined_late": "people left over at the end, who joined a crowd of the others",
-    "samples_suppressed": "samples of others left out, because they would have become too large",
+    "samples_suppressed": "samples of others that were left out",
     "samples_unmatched": "samples without a match, also if they lie in another published sample",
     "boxes_suppressed": "published samples left out for the same reason",
     "samples_collapsed": "samples that became equal to another of the same person, and one with it",

@@ -59,7 +59,7 @@ class TGA(Mechanism):
         then. ``"fast"``: people are ranked once, by what they cost with the first. For k = 2 both
         are the same.
     seed
-        Of the order in which people are the first of a crowd.
+        Of the order in which people are the first of a crowd. It is not published.
 
     Raises
     ------
@@ -101,7 +101,8 @@ class TGA(Mechanism):
         choices=VARIANTS,
     )
     seed: int = setting(
-        "Seed of the order in which people are the first of a crowd.",
+        "Seed of the order in which people are the first of a crowd; it is not published.",
+        "--tga-seed",
         default=0,
         metavar="N",
         least=0,
@@ -121,8 +122,12 @@ class TGA(Mechanism):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What was asked for; not the domain, whose size would tell what was suppressed."""
-        return {"k": self.k, "variant": self.variant, "seed": self.seed}
+        """What was asked for; neither the seed, nor the size of the domain.
+
+        Whoever holds nearly all of the data could try with the seed who makes a crowd. The size of
+        the domain would tell extremes that were suppressed.
+        """
+        return {"k": self.k, "variant": self.variant}
 
     @property
     def promises(self) -> tuple[str, ...]:

@@ -27,7 +27,8 @@ by times
     whichever place: the nearest one before or after, for points are in the order of their starts.
 by both
     The cheapest box with any point of the other. They are tried from the nearest in time on, until
-    the time alone costs more, with the place, than the best box.
+    the time of the next costs more, with the place, than the best box; or, after a few, for what
+    that time and the place cost.
 
 That they are never above the true cost, and change no result, is tested against all matchings.
 """
@@ -60,6 +61,11 @@ PLACES = 16
 """How many places a trajectory has at most."""
 BINS = 64
 """Into how many the numbers b are put, to find those that may be suppressed for the least."""
+
+TRIED = 12
+"""How many points of the other are tried for each point."""
+NEVER_SPAN = ONE << 40
+"""Longer than 32 bits can say."""
 
 
 class Places(NamedTuple):
@@ -254,10 +260,6 @@ def by_times(
     return int(total)
 
 
-NEVER_SPAN = ONE << 40
-"""Longer than 32 bits can say."""
-
-
 @kernel_private
 def by_both(
     columns: Columns,
@@ -269,18 +271,25 @@ def by_both(
     other: int,
     end: int,
     costs: Costs,
+    most: int,
     least: Ints,
 ) -> int:
-    """Give each point its b: what the cheapest box with any of the others costs; and their sum."""
+    """Give each point its b: about what the cheapest box with any other costs; and their sum.
+
+    Before, `least` has those by times. It ends once the sum is more than so much.
+    """
     x0, x1, y0, y1, t0, t1 = columns
     u0, u1, v0, v1, s0, s1 = others
-    j, total = other, ZERO
-    logs = costs.logs
+    j, total, logs = other, ZERO, costs.logs
     for i in range(first, last):
+        total += least[i - first]
+    for i in range(first, last):
+        if total > most:
+            break
         while j < end and s0[j] < t0[i]:
             j += 1
         best, place = costs.suppressed, near[code[i]]
-        before, after = j - 1, j
+        before, after, tried = j - 1, j, ZERO
         while True:
             # The nearer of the two in time; where that costs too much, all others do.
             behind = t1[i] - s0[before] if before >= other else NEVER_SPAN
@@ -288,6 +297,10 @@ def by_both(
             span = min(behind, ahead)
             if span == NEVER_SPAN or place + log_of(span, logs) >= best:
                 break
+            if tried == TRIED:
+                best = place + log_of(span, logs)
+                break
+            tried += 1
             k = before if behind < ahead else after
             if behind < ahead:
                 before -= 1
@@ -297,8 +310,8 @@ def by_both(
             cost += log_of(max(y1[i], v1[k]) - min(y0[i], v0[k]), logs)
             cost += log_of(max(t1[i], s1[k]) - min(t0[i], s0[k]), logs)
             best = min(best, cost)
+        total += best - least[i - first]
         least[i - first] = best
-        total += best
     return int(total)
 
 

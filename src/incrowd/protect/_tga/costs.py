@@ -72,6 +72,9 @@ def _log_of(span: int, logs: Ints) -> int:
 @kernel_private
 def log_of(span: int, logs: Ints) -> int:
     """Give the logarithm of a number of cells or slots."""
+    # Numbers without a sign: the compiler need not look for indices from the end.
+    if span < TABLE:
+        return int(logs[np.uint64(span)])
     dropped = ZERO
     while span >= TABLE:
         span >>= 1

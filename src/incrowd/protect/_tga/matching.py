@@ -27,6 +27,7 @@ from incrowd.protect._tga.bounds import (
     PLACES,
     Columns,
     by_both,
+    by_times,
     more_suppressed,
     smallest_boxes,
 )
@@ -104,21 +105,33 @@ def scratch_for(n: int, m: int) -> Scratch:
 
 
 @kernel_private
-def look_ahead(a: Side, b: Side, costs: Costs, scratch: Scratch) -> int:
-    """Give what matching costs at least, from the b of all points; note that of the rest."""
+def look_ahead(a: Side, b: Side, costs: Costs, limit: int, scratch: Scratch) -> int:
+    """Give what matching costs at least; unless that is above a limit, note what the rest does."""
     n, m = a.last - a.first, b.last - b.first
-    ahead_a, ahead_b, more = scratch.ahead_a, scratch.ahead_b, scratch.more
-    more_suppressed(scratch.least_b, m, m, b.people, costs, ahead_b, scratch.highest)
+    near, ahead_a, ahead_b = scratch.near, scratch.ahead_a, scratch.ahead_b
+    least_a, least_b, more = scratch.least_a, scratch.least_b, scratch.more
+    smallest_boxes(a.sides, a.points, b.sides, b.points, costs, near[0], near[1])
+    for_a = (a.columns, a.first, a.last, a.code, near[0])
+    for_b = (b.columns, b.first, b.last, b.code, near[1])
+    by_times(*for_a, b.columns[4], b.first, b.last, costs, least_a)
+    of_b = by_times(*for_b, a.columns[4], a.first, a.last, costs, least_b)
+    most = (limit - b.people * of_b) // a.people
+    of_a = by_both(*for_a, b.columns, b.first, b.last, costs, most, least_a)
+    most = (limit - a.people * of_a) // b.people
+    of_b = by_both(*for_b, a.columns, a.first, a.last, costs, most, least_b)
+    if a.people * of_a + b.people * of_b > limit:
+        return int(a.people * of_a + b.people * of_b)
+    more_suppressed(least_b, m, m, b.people, costs, ahead_b, scratch.highest)
     for d in range(m + 1):
         more[m - d] = ahead_b[d]
-    more_suppressed(scratch.least_a, n, n, a.people, costs, ahead_a, scratch.highest)
+    more_suppressed(least_a, n, n, a.people, costs, ahead_a, scratch.highest)
     for d in range(n + 1):
         more[m + d] = ahead_a[d]
     ahead_a[n] = ahead_b[m] = 0
     for i in range(n - 1, -1, -1):
-        ahead_a[i] = ahead_a[i + 1] + a.people * scratch.least_a[i]
+        ahead_a[i] = ahead_a[i + 1] + a.people * least_a[i]
     for j in range(m - 1, -1, -1):
-        ahead_b[j] = ahead_b[j + 1] + b.people * scratch.least_b[j]
+        ahead_b[j] = ahead_b[j + 1] + b.people * least_b[j]
     return int(ahead_a[0] + ahead_b[0] + more[n])
 
 
@@ -162,7 +175,7 @@ def log_cost(  # noqa: C901, PLR0912
         for j in range(low, min(high + 1, m) + 1):
             cost, step = NEVER, MATCHED
             if j > low:
-                k = b.first + j - 1
+                k = np.uint64(b.first + j - 1)
                 box = log_of(max(ax1, u1[k]) - min(ax0, u0[k]), logs)
                 box += log_of(max(ay1, v1[k]) - min(ay0, v0[k]), logs)
                 box += log_of(max(at1, s1[k]) - min(at0, s0[k]), logs)
@@ -203,17 +216,7 @@ def matched(a: Side, b: Side, costs: Costs, limit: int) -> tuple[int, NDArray[np
     """
     n, m = a.last - a.first, b.last - b.first
     scratch = scratch_for(n, m)
-    near = scratch.near
-    smallest_boxes(a.sides, a.points, b.sides, b.points, costs, near[0], near[1])
-    by_both(
-        a.columns, a.first, a.last, a.code, near[0], b.columns, b.first, b.last, costs,
-        scratch.least_a,
-    )  # fmt: skip
-    by_both(
-        b.columns, b.first, b.last, b.code, near[1], a.columns, a.first, a.last, costs,
-        scratch.least_b,
-    )  # fmt: skip
-    look_ahead(a, b, costs, scratch)
+    look_ahead(a, b, costs, limit, scratch)
     steps = np.empty(n * (m + 1), np.uint8)
     cost = log_cost(a, b, costs, limit, scratch, steps)
     boxes = np.empty((6, min(n, m)), np.int32)

@@ -18,7 +18,6 @@ from incrowd._numba import ZERO, Ints, kernel, kernel_private
 from incrowd.protect._tga.bounds import (
     Columns,
     Places,
-    by_both,
     by_places,
     by_times,
     more_suppressed,
@@ -202,23 +201,14 @@ def match_in_order(
     """
     n, made, none = a.last - a.first, ZERO, np.empty(0, np.uint8)
     scratch = scratch_for(n, longest_of(among, people.offsets))
-    near, limit = scratch.near, NEVER
+    limit = NEVER
     for c in range(len(among)):
         limit = cost[-1]
         if least[c] > limit:
             break
         b = side_of(people, among[c])
         if bounded:
-            smallest_boxes(a.sides, a.points, b.sides, b.points, costs, near[0], near[1])
-            by_both(
-                a.columns, a.first, a.last, a.code, near[0], b.columns, b.first, b.last, costs,
-                scratch.least_a,
-            )  # fmt: skip
-            by_both(
-                b.columns, b.first, b.last, b.code, near[1], a.columns, a.first, a.last, costs,
-                scratch.least_b,
-            )  # fmt: skip
-            if look_ahead(a, b, costs, scratch) > limit:
+            if look_ahead(a, b, costs, limit, scratch) > limit:
                 continue
         else:
             look_nowhere(n, b.last - b.first, scratch)

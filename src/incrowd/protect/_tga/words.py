@@ -27,7 +27,7 @@ LIMITS = (
     ),
     (
         "members of the crowd: each knows her own samples, and what is left of a record is the "
-        "others'; whoever has the complete data with names can make the crowds again"
+        "others'; whoever has the complete data with names, and the seed, can make the crowds again"
     ),
     (
         "knowledge beyond positions and times, and the question whether a person is in the data "
@@ -49,15 +49,15 @@ def promises_of(k: int) -> tuple[str, ...]:
 def explanation_of(k: int, variant: str) -> tuple[str, ...]:
     """Return what was done to the data, in plain sentences."""
     others = (
-        "one by one, whoever costs least to add to the crowd as it is by then"
+        "one by one, each time whoever costs least to add to the crowd as it is by then"
         if variant == "multi"
         else "those who cost least to put together with the first"
     )
     return (
         (
-            f"TGA draws a person at random, and adds {others}, until there are {k}; and so on with "
-            "those who are left. Whoever is left over at the end joins a crowd, so nobody is left "
-            "out."
+            f"TGA draws a person at random and adds others until there are {k} in a crowd: "
+            f"{others}. So it goes on with those who are left. Whoever is left over at the end "
+            "joins a crowd, so nobody is left out."
         ),
         (
             "Each crowd gets one record. Samples of its people are matched one to one, in the "
