@@ -155,8 +155,9 @@ def _crowd(first: int, free: NDArray[np.bool_], work: _Work) -> Crowd:
     free = free.copy()
     free[first] = False
     people, k = work.people, work.k
-    crowd = Crowd((first,), int(people.crowd[first]), None, 0)  # type: ignore[arg-type]
     a, ranked = people.side(first), list[int]()
+    boxes = np.stack([column[a.first : a.last] for column in a.columns])
+    crowd = Crowd((first,), a.people, boxes, 0)
     while crowd.size < k:
         cost = NEVER - 1
         if not ranked:
@@ -169,11 +170,7 @@ def _crowd(first: int, free: NDArray[np.bool_], work: _Work) -> Crowd:
         free[other] = False
         crowd = _added(crowd, a, other, cost, work)
         a = _side(crowd)
-    return crowd if crowd.boxes is not None else crowd._replace(boxes=_boxes_of(a))
-
-
-def _boxes_of(a: Side) -> NDArray[np.int32]:
-    return np.stack([column[a.first : a.last] for column in a.columns])
+    return crowd
 
 
 def _added(crowd: Crowd, a: Side, other: int, cost: int, work: _Work) -> Crowd:
