@@ -19,6 +19,7 @@ from benchmarks import (
     risk,
     startup,
     synth,
+    tga,
     uniqueness,
     w4m,
 )
@@ -36,13 +37,14 @@ ALL = {
     "recognition": recognition.main,
     "mechanisms": mechanisms.main,
     "w4m": w4m.main,
+    "tga": tga.main,
     "accuracy": accuracy.main,
     "compare": compare.main,
     "report": report.main,
 }
 LONG = (
     "glove", "corners", "risk", "learning", "uniqueness", "recognition", "mechanisms", "report",
-    "w4m",
+    "w4m", "tga",
 )  # fmt: skip
 
 wanted = sys.argv[1:] or [name for name in ALL if name not in LONG]

@@ -7,7 +7,8 @@ measure   describe, k_gap, dispersion, features, uniqueness, traces, points_of_i
           plot_k_gap; same_person
 attack    risk, deanonymize; ATTACKS, Attack
 predict   predict.learn, predict.estimate and the rest of the module: risk without simulation
-protect   glove; MECHANISMS: Glove, Filter, Cloak, Generalise, GeoI, W4M; Mechanism
+protect   glove; MECHANISMS: Glove, Filter, Cloak, Generalise, GeoI, TGA,
+          W4M; Mechanism
 evaluate  publish, verify, sign; ledger_history; of_release, of_files, BeforeAfter; accuracy,
           utility, inference, anonymizability, study; attack_release, RELEASE_ATTACKS;
           compare, Comparison; plot_trade_off
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     from incrowd.measure import traces as traces
     from incrowd.measure import uniqueness as uniqueness
     from incrowd.protect import MECHANISMS as MECHANISMS
+    from incrowd.protect import TGA as TGA
     from incrowd.protect import W4M as W4M
     from incrowd.protect import Cloak as Cloak
     from incrowd.protect import Diverse as Diverse
@@ -159,6 +161,7 @@ __all__, __getattr__, __dir__ = lazy(
             "ProtectionResult",
             "Release",
             "W4M",
+            "TGA",
             "glove",
         ],
         "evaluate": [

@@ -43,7 +43,7 @@ print(json.dumps({name: [len(after[name]), len(after[name] - before[name])] for 
 """
 BY_OTHERS = {
     "protect._glove.nearest_queue.insert",  # with what the search gives
-    "protect._glove.release._uncovered",
+    "protect._glove.release.uncovered",
     "protect._glove.k_merge.choose_crowds",  # where samples may be deleted
     "protect._glove.greedy.replay",
     "protect._glove.greedy.reactivate",

@@ -17,6 +17,7 @@ from naive.reidentification import *
 from naive.release_attacks import *
 from naive.same_person import *
 from naive.scores import *
+from naive.tga import *
 from naive.traces import *
 from naive.utility import *
 from naive.w4m import *

@@ -65,6 +65,7 @@ _UNITS = {
     "Merging": "merges",
     "Finishing": "merges",
     "Generalising": "crowds",
+    "Grouping": "people",
     "Round": "possible crowds",
 }
 
@@ -133,6 +134,8 @@ def anonymize(
     Example:  `incrowd anonymize cdr.csv --method cloak --cloak 60 -o cloaked`
 
     Example:  `incrowd anonymize cdr.csv --method w4m --k 2 --delta 2000 -o moved`
+
+    Example:  `incrowd anonymize cdr.csv --method tga --k 2 -o matched --record who.parquet`
     """
     settings = without_others(context, method, settings)
     refuse_options(method, settings)

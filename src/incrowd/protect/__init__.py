@@ -3,6 +3,7 @@
 ::
 
     Trajectories ──> glove, Glove (k-anonymity of whole trajectories) ──> Release
+    Trajectories ──> TGA (the same, by matching points one to one) ──> Protected
     Trajectories ──> Filter, Cloak, Generalise, GeoI ──> Protected
 
 Both results are a `ProtectionResult`, which `incrowd.publish` takes. `MECHANISMS` has all of the
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from incrowd.protect._mechanism import setting as setting
     from incrowd.protect._registry import MECHANISMS as MECHANISMS
     from incrowd.protect._spatial_filtering import Filter as Filter
+    from incrowd.protect._tga.api import TGA as TGA
     from incrowd.protect._w4m.mechanism import W4M as W4M
 
 __all__, __getattr__, __dir__ = lazy(
@@ -42,5 +44,6 @@ __all__, __getattr__, __dir__ = lazy(
         "_registry": ["MECHANISMS"],
         "_spatial_filtering": ["Filter"],
         "_w4m.mechanism": ["W4M"],
+        "_tga.api": ["TGA"],
     },
 )

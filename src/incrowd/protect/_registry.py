@@ -10,6 +10,7 @@ from incrowd.protect._geo_indistinguishability import GeoI
 from incrowd.protect._glove.api import Glove
 from incrowd.protect._mechanism import Mechanism
 from incrowd.protect._spatial_filtering import Filter
+from incrowd.protect._tga.api import TGA
 from incrowd.protect._w4m.mechanism import W4M
 
 __all__ = [
@@ -24,4 +25,5 @@ MECHANISMS: dict[str, type[Mechanism]] = {
     "generalise": Generalise,
     "geo-i": GeoI,
     "w4m": W4M,
+    "tga": TGA,
 }

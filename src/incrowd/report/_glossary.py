@@ -144,7 +144,7 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ("SHA-256", "A fingerprint of a file: if one byte changes, so does the fingerprint."),
     ("singling out", "Isolating the record of one person, even if her name is not known."),
     ("strict, loose", "Whether crowds stop growing at k, so that a few people may be left over."),
-    ("suppressed", "Left out, because it would have become too large."),
+    ("suppressed", "Left out: too large otherwise, or, with TGA, without a match."),
     ("trip", "Two samples of a person one after the other, in different squares of the map."),
     (
         "two-stage merging",

@@ -42,6 +42,7 @@ __all__ = [
     "regrouped",
     "release_of",
     "together",
+    "uncovered",
 ]
 
 
@@ -281,7 +282,7 @@ def published(
         people_left_over=int(data.crowd[dropped & ~emptied & ~kept_out].sum()),
         people_emptied=int(data.crowd[dropped & emptied].sum()),
         samples_dropped=int(data.lengths()[dropped].sum()),
-        samples_suppressed=int(_uncovered(data.columns, data.offsets, place, columns, offsets)),
+        samples_suppressed=int(uncovered(data.columns, data.offsets, place, columns, offsets)),
         boxes_suppressed=int(run.log.counts[3]) if run is not None and boxed is None else None,
         people_held_back=None if held_back is None else int(data.crowd[held_back].sum()),
     )
@@ -328,7 +329,7 @@ def _collect(
 
 
 @kernel
-def _uncovered(  # noqa: C901
+def uncovered(  # noqa: C901
     samples: tuple[NDArray[np.int32], ...],
     offsets: NDArray[np.int64],
     place: NDArray[np.int64],
