@@ -126,8 +126,7 @@ class TestWrongUse:
         ("words", "says"),
         [
             ("--method cloak --cloak 60 --k 3",
-             "--k belongs to --method glove or w4m or tga, not to cloak, which hides nobody in a "
-             "crowd"),
+             "--k belongs to --method glove or w4m or tga, not to cloak, which hides nobody"),
             ("--method filter --at-most 3 --variant loose", "--variant belongs to --method glove"),
             ("--epsilon 0.01", "--epsilon belongs to --method geo-i, not to glove"),
             ("--k 2 --at-most 3", "--at-most belongs to --method filter, not to glove"),
