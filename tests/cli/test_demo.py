@@ -4,7 +4,11 @@ import pytest
 
 import incrowd as library
 from incrowd.data._manifest import read_manifest
+from incrowd.errors import PrivacyWarning
 from strategies import in_deep
+
+# Mechanisms that hide nobody are compared, and say so.
+pytestmark = pytest.mark.filterwarnings(f"always::{PrivacyWarning.__module__}.PrivacyWarning")
 
 
 class TestDemo:
@@ -28,11 +32,15 @@ class TestDemo:
         assert f"The report is in {folder / 'report.html'}" in out
         assert (folder / "report.html").read_text().startswith("<!doctype html>")
         assert f"the release in {folder / 'release'}," in out
+        assert "W4M, k = 3" in out.split("Other mechanisms beside it, on 20 people")[1]
+        page = (folder / "comparison" / "comparison.html").read_text("utf-8")
+        assert "W4M, k = 3" in page
         city = library.read(folder / "city.parquet")
         assert len(city) == 20
         assert library.verify(folder / "release", original=city).ok
         assert sorted(entry.name for entry in folder.iterdir()) == [
             "city.parquet",
+            "comparison",
             "release",
             "report.html",
             "who.parquet",

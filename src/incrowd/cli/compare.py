@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from incrowd.evaluate._compare.result import Comparison
     from incrowd.evaluate._compare.run import Plan
 
-__all__ = ["compare"]
+__all__ = ["compare", "write_comparison"]
 
 
 ENDS = ("kept from an earlier run", "refused", "failed")
@@ -139,8 +139,7 @@ def compare(
             with _telling() as update:
                 found = plan.run(folder, memory=source.reading["memory"], progress=update)
             if folder is not None:
-                found.write(folder, overwrite=True)
-                _write_page(found, folder)
+                write_comparison(found, folder)
         elif folder is not None and not (folder / PAGE).exists():
             _write_page(found, folder)
         elif not as_json:
@@ -157,6 +156,17 @@ def compare(
         for column in found.failed:
             say(f"incrowd: {column.label}: {column.state}. {column.why}", always=True)
         raise typer.Exit(status)
+
+
+def write_comparison(found: "Comparison", folder: Path) -> Path:
+    """Write a comparison into a folder of its own, and return where its page is."""
+    try:
+        folder.mkdir(mode=OWNER_ONLY, exist_ok=True)
+    except OSError as error:
+        raise writing_error(folder, error) from error
+    found.write(folder, overwrite=True)
+    _write_page(found, folder)
+    return folder / PAGE
 
 
 def _write_page(found: "Comparison", folder: Path) -> None:

@@ -2,15 +2,21 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from incrowd._format import people as _people
 from incrowd.cli import _methods, anonymize, describe, measure
 from incrowd.cli._console import progress, warn_first_compile
 from incrowd.cli._messages import print_json
 from incrowd.cli._options import AsJson
 from incrowd.cli._run_folder import make_folder
+from incrowd.cli.compare import write_comparison
+
+if TYPE_CHECKING:
+    from incrowd.data._trajectories import Trajectories
+    from incrowd.evaluate._compare.result import Comparison
 
 __all__ = [
     "demo",
@@ -19,6 +25,9 @@ __all__ = [
 
 K = 3
 ZONE, TITLE = "Africa/Abidjan", "a synthetic city"
+METHODS = ("glove", "glove:two-stage", "w4m", "generalise:1000m:30min")
+COMPARED = 500
+"""On how many people mechanisms are compared, at most."""
 
 
 def demo(
@@ -31,10 +40,10 @@ def demo(
     ] = 7,
     as_json: AsJson = False,
 ) -> None:
-    """Run everything on a synthetic city: measure, anonymize, verify, attack, report.
+    """Run everything on a synthetic city: measure, anonymize, verify, attack, report, compare.
 
-    Writes the city, the release, the private record and report.html to the folder demo/. Files of
-    an earlier run there are replaced.
+    Writes the city, the release, the private record, report.html, and a comparison of mechanisms to
+    the folder demo/. Files of an earlier run there are replaced.
 
     Example:  `incrowd demo`
     """
@@ -83,12 +92,28 @@ def demo(
     tell("\nWhat an adversary could do, before and after", attack_lines(report.numbers))
     tell("\nHow unique people are, before and after", unique_lines(report.numbers))
     tell("\nThe report, first screen", report.lines())
+    others, beside = _compared(data, seed, output / "comparison")
+    title = f"\nOther mechanisms beside it, on {_people(others.data['people'])} of the city"
+    tell(title, str(others).splitlines())
     if as_json:
-        places = {"city": file, "release": folder, "record": record, "report": page}
+        places = {
+            "city": file, "release": folder, "record": record, "report": page,
+            "comparison": beside,
+        }  # fmt: skip
         there = {name: str(place) for name, place in places.items()}
         print_json(there | {"people": len(data), "answer": report.verdict.answer})
         return
     again = f"{anonymize.itself()} verify {folder} --record {record}"
     print(f"\nThe report is in {page}: open it in a browser.")
+    print(f"The comparison of mechanisms is in {beside}.")
     print(f"The city is in {file}, the release in {folder}, who became whom in {record}.")
     print(f"Verify it again with:  {again}")
+
+
+def _compared(data: "Trajectories", seed: int, folder: Path) -> "tuple[Comparison, Path]":
+    """Compare a few mechanisms on some of the people; give it, and where its page is."""
+    import incrowd
+
+    with anonymize.stages() as show:
+        found = incrowd.compare(data[:COMPARED], METHODS, k=K, tz=ZONE, seed=seed, progress=show)
+    return found, write_comparison(found, folder)
