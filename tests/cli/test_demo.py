@@ -4,11 +4,14 @@ import pytest
 
 import incrowd as library
 from incrowd.data._manifest import read_manifest
-from incrowd.errors import PrivacyWarning
+from incrowd.errors import DataWarning, PrivacyWarning
 from strategies import in_deep
 
-# Mechanisms that hide nobody are compared, and say so.
-pytestmark = pytest.mark.filterwarnings(f"always::{PrivacyWarning.__module__}.PrivacyWarning")
+# Mechanisms that hide nobody are compared, and say so; of few people little is left.
+pytestmark = [
+    pytest.mark.filterwarnings(f"always::{kind.__module__}.{kind.__name__}")
+    for kind in (PrivacyWarning, DataWarning)
+]
 
 
 class TestDemo:
