@@ -237,3 +237,17 @@ class TestUnlessGiven:
 
 def test_lists_are_split_at_commas_outside_parentheses():
     assert split_methods("a,b:(1,2), c") == ["a", "b:(1,2)", "c"]
+
+
+def test_edges_and_homes_are_named_as_they_are_typed():
+    typed = "glove:edges=(500m,15min),glove:diverse=(home:2:500m),glove:diverse=(home:3)"
+    found = columns_of(typed, [2])
+    assert [one.key for one in found] == [
+        "glove:k=2:edges=(500m,15min)",
+        "glove:k=2:diverse=(home:2:500m)",
+        "glove:k=2:diverse=(home:3)",
+    ]
+    assert found[0].label == "GLOVE, k = 2, edges 500m,15min"
+    assert found[2].label == "GLOVE, k = 2, diverse home:3"
+    again = columns_of(",".join(one.key for one in found), [5])
+    assert [one.mechanism for one in again] == [one.mechanism for one in found]

@@ -120,7 +120,7 @@ class TestWhatIsMeasured:
         files = tmp_path / "release", tmp_path / "who.parquet"
         incrowd.publish(incrowd.glove(city, 2), files[0], original=city, record=files[1])
         known = incrowd.attack_release(
-            files[0], record=files[1], original=city, tz=ZONE, sample=500, seed=0
+            files[0], record=files[1], original=city, tz=ZONE, sample=100, seed=0
         )
         values = found.values["glove:k=2"]
         for finding in known.findings:

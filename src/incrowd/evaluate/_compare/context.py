@@ -39,6 +39,8 @@ KNOWN = 4
 TOP = (1, 2, 3, 5, 10, 20, 50)
 """How many most visited places the attacker of that name knows."""
 HOUR = 3600
+HOLDERS = 100
+"""How many people are attacked by those who hold the release, at most: insiders take long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,5 +180,6 @@ class Context:
         known = [name for name, one in RELEASE_ATTACKS.items() if not one.needs_others]
         return incrowd.attack_release(
             release, known, record=record, original=self.beside.before, tz=how.tz,
-            sample=how.targets, seed=how.seed, threads=how.threads, progress=self.progress,
+            sample=min(how.targets, HOLDERS), seed=how.seed, threads=how.threads,
+            progress=self.progress,
         )  # fmt: skip

@@ -315,7 +315,11 @@ def _column(mechanism: Mechanism) -> Column:
     values = _unusual(mechanism)
     stated = mechanism.settings
     options = options_of(kind)
-    shown = {one: stated.get(one, of) if of is None else of for one, of in values.items()}
+    # What is no plain value is stated as text, as it may be typed.
+    shown = {
+        one: stated.get(one, of) if of is None or isinstance(of, tuple) else of
+        for one, of in values.items()
+    }
     key = ":".join([name, *(f"{_typed(one)}={_plain(of)}" for one, of in shown.items())])
     told = [_in_words(one, of, options.get(one)) for one, of in shown.items()]
     return Column(key, name, ", ".join([kind.method, *told]), mechanism)

@@ -92,6 +92,10 @@ class Diverse:
         if self.tz is not None:
             find_zone(self.tz)
 
+    def __str__(self) -> str:
+        """Return what is asked for as it is typed."""
+        return f"home:{self.homes}" + ("" if self.metres == METRES else f":{self.metres:g}m")
+
     @classmethod
     def of(cls, value: Any) -> "Diverse | None":
         """Return what is asked for, also as text: ``"home:3"``, or ``"home:3:5km"``.
