@@ -142,8 +142,10 @@ def _mechanism(dice: random.Random) -> Any:
         "cloak": lambda: {"minutes": dice.choice((15.0, 60.0, 240.0))},
         "generalise": lambda: {"metres": dice.choice((500.0, 2_000.0)), "minutes": 60.0},
         "geo-i": lambda: {"epsilon": dice.choice((0.001, 0.01))},
+        "w4m": lambda: {"k": 2, "delta": dice.choice((500.0, 5_000.0))},
+        "tga": lambda: {"k": dice.choice((2, 3))},
     }  # fmt: skip
-    name = dice.choice(("glove", "glove", "glove", "filter", "cloak", "generalise", "geo-i"))
+    name = dice.choice(("glove", "glove", *draw))
     return MECHANISMS[name](**draw[name]())
 
 
