@@ -128,7 +128,7 @@ def _apart(one, other):
     return math.sqrt(dx * dx + dy * dy)
 
 
-def straight(point, other, delta):
+def pulled_straight(point, other, delta):
     """Pull a point straight to within delta / 2 of another one."""
     (_, x, y), (_, a, b) = point, other
     apart = _apart(point, other)
@@ -139,7 +139,7 @@ def straight(point, other, delta):
 
 
 def on_grid(cell):
-    """Pull points as `straight` does, to whole cells: offsets are cut towards the pivot.
+    """Pull points as `pulled_straight` does, to whole cells: offsets are cut towards the pivot.
 
     Points are centres of cells. What is published is within delta / 2, exactly.
     """
@@ -237,7 +237,7 @@ def _cluster(  # noqa: C901  the steps of the paper, one after another
 
 def w4m(
     rows, k, delta, radius_max, trash_max, m=10,
-    chunked=False, as_distributed=False, draw=None, pull=straight,  # noqa: FBT002
+    chunked=False, as_distributed=False, draw=None, pull=pulled_straight,  # noqa: FBT002
 ):  # fmt: skip
     """Give the published rows (id, t, x, y), and counts.
 
