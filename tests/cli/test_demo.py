@@ -14,6 +14,12 @@ pytestmark = [
 ]
 
 
+@pytest.fixture
+def short(monkeypatch):
+    """Compare one mechanism only: where the comparison is not what is asked about."""
+    monkeypatch.setattr("incrowd.cli.demo.METHODS", ("glove",))
+
+
 class TestDemo:
     def test_makes_measures_hides_and_verifies_a_city(self, incrowd, tmp_path):
         folder = tmp_path / "new" / "demo"
@@ -49,6 +55,7 @@ class TestDemo:
             "who.parquet",
         ]
 
+    @pytest.mark.usefixtures("short")
     def test_its_record_knows_the_city_and_its_zone(self, incrowd, tmp_path):
         assert incrowd("demo", "-o", tmp_path, "--users", 12)[0] == 0
         record = ("--record", tmp_path / "who.parquet")
@@ -62,16 +69,19 @@ class TestDemo:
         assert str(tmp_path / "release-decision.json") in out
 
     @in_deep
+    @pytest.mark.usefixtures("short")
     def test_the_next_command_works(self, incrowd, tmp_path):
         _, out, _ = incrowd("demo", "-o", tmp_path, "--users", 5)
         assert incrowd(*out.splitlines()[-1].split("incrowd ")[1].split())[0] == 0
 
     @in_deep
+    @pytest.mark.usefixtures("short")
     def test_can_be_run_again(self, incrowd, tmp_path):
         for users in (5, 6):
             assert incrowd("demo", "-o", tmp_path, "--users", users)[0] == 0
             assert read_manifest(tmp_path / "release").sizes["smallest_crowd"] >= 3
 
+    @pytest.mark.usefixtures("short")
     def test_tells_programs(self, incrowd, tmp_path):
         status, out, _ = incrowd("demo", "-o", tmp_path, "--users", 5, "--json")
         found = json.loads(out)
@@ -90,6 +100,7 @@ class TestDemo:
         assert "is no release" in err
         assert [entry.name for entry in tmp_path.iterdir()] == ["release"]
 
+    @pytest.mark.usefixtures("short")
     def test_tells_of_the_compiler(self, incrowd, tmp_path, said):
         assert incrowd("demo", "-o", tmp_path, "--users", 5)[0] == 0
         assert said == ["compiler"]

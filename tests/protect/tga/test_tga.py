@@ -12,7 +12,7 @@ from incrowd.protect._tga.costs import NEVER, TABLE, costs_of
 from incrowd.protect._tga.crowds import crowds_of
 from incrowd.protect._tga.matching import matched
 from incrowd.protect._tga.search import People, places_bounds, times_bounds
-from strategies import random_cases
+from strategies import DEEP, random_cases
 
 
 @st.composite
@@ -194,12 +194,12 @@ class TestCosts:
 
 
 class TestCrowds:
-    @random_cases(1000, deadline=None)
+    @random_cases(1000 if DEEP else 250, deadline=None)
     @given(everybody(), st.data(), st.sampled_from(["multi", "fast"]))
     def test_are_those_of_the_obvious_version(self, people, data, variant):
         self.same(people, [1] * len(people), data, variant)
 
-    @random_cases(500, deadline=None)
+    @random_cases(500 if DEEP else 250, deadline=None)
     @given(everybody(longest=4), st.data(), st.sampled_from(["multi", "fast"]))
     def test_of_boxes_and_of_crowds_are_too(self, people, data, variant):
         sizes = st.lists(st.integers(1, 3), min_size=len(people), max_size=len(people))
