@@ -7,8 +7,9 @@ from html.parser import HTMLParser
 
 import pytest
 
+from incrowd.evaluate._compare.words import in_unit
 from incrowd.report._comparison_page import comparison_page
-from incrowd.report._comparison_text import KINDS, TERMS, in_unit
+from incrowd.report._comparison_text import KINDS, TERMS
 from report.browsing import EVIL
 from report.comparisons import COLUMNS, ROWS, WHY, comparison, many, undone
 

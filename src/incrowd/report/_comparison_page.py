@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from incrowd._format import people, several
+from incrowd.evaluate._compare.words import in_unit
 from incrowd.report._comparison_text import (
     BETTER,
     FOOT,
@@ -23,7 +24,6 @@ from incrowd.report._comparison_text import (
     MISSING,
     SIGNS,
     TERMS,
-    in_unit,
     measured,
     texts,
 )

@@ -1,10 +1,10 @@
 """The words of the page of a comparison, and how its numbers are written."""
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from incrowd._format import duration, length, percent, significant
+from incrowd._format import significant
+from incrowd.evaluate._compare.words import in_unit
 
 __all__ = [
     "BETTER",
@@ -13,7 +13,6 @@ __all__ = [
     "MISSING",
     "SIGNS",
     "TERMS",
-    "in_unit",
     "measured",
     "texts",
 ]
@@ -23,8 +22,6 @@ SIGNS = {"green": "✓", "amber": "!", "red": "✕", "grey": "?"}
 BETTER = {"less": ("↓", "less is better"), "more": ("↑", "more is better")}
 FOOT = "comparison of mechanisms, for the owner of the data: not to be published"
 MISSING = "It was not measured."
-TINY = 0.0005
-MINUTE, MEGABYTE, GIGABYTE = 60, 10**6, 10**9
 
 TERMS = (
     (
@@ -109,53 +106,6 @@ TOLD = {
     "grid": ("side of squares, for trips and people by hour, in km", ""),
 }
 """Data and settings, as they are called on the page, and their units."""
-
-
-def in_unit(value: float, unit: str) -> str:
-    """Return a value as it is written; a share that is not quite none is never 0%.
-
-    Examples
-    --------
-    >>> from incrowd.report._comparison_text import in_unit
-    >>> in_unit(0.123, "share"), in_unit(0.0001, "share"), in_unit(1, "share")
-    ('12.3%', '< 0.1%', '100.0%')
-    >>> in_unit(2345, "m"), in_unit(150, "min"), in_unit(1200, "people")
-    ('2.35 km', '2.5 h', '1,200')
-    >>> in_unit(3.21, "s"), in_unit(600, "s"), in_unit(1.5e9, "bytes")
-    ('3.2 s', '10 min', '1.5 GB')
-    """
-    return _UNITS.get(unit, _plain_number)(value)
-
-
-def _share(value: float) -> str:
-    if 0 < value < TINY:
-        return "< 0.1%"
-    return "> 99.9%" if 1 - TINY < value < 1 else percent(value)
-
-
-def _seconds(value: float) -> str:
-    is_short = value < 2 * MINUTE
-    return f"{significant(value, 2)} s" if is_short else duration(value / MINUTE)
-
-
-def _bytes(value: float) -> str:
-    is_small = value < GIGABYTE
-    return f"{value / MEGABYTE:,.0f} MB" if is_small else f"{value / GIGABYTE:,.1f} GB"
-
-
-def _plain_number(value: float) -> str:
-    return f"{value:,.0f}" if math.floor(value) == value else significant(value)
-
-
-_UNITS: dict[str, Callable[[float], str]] = {
-    "share": _share,
-    "m": length,
-    "min": duration,
-    "s": _seconds,
-    "bytes": _bytes,
-    "correlation": lambda value: f"{value:.2f}",
-}
-"""How values are written, by their unit; others are plain numbers."""
 
 
 def texts(found: Any) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """A comparison in lines for a terminal: blocks of columns, the best value of each row marked."""
 
+import math
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
@@ -13,15 +14,15 @@ from incrowd.evaluate._compare.result import (
     Comparison,
 )
 
-__all__ = ["lines_of", "value_in_words"]
+__all__ = ["in_unit", "lines_of", "value_in_words"]
 
 
-GIGABYTE, MEGABYTE = 10**9, 10**6
+TINY = 0.0005
+MINUTE, MEGABYTE, GIGABYTE = 60, 10**6, 10**9
 BEST = "*"
 LABEL, CELL = 32, 11
 """How many letters the names of rows have, and the cells beside them."""
 ORIGINAL = "original"
-NONE, ALL = "0.0%", "100.0%"
 MARKED = (
     f"{BEST} No other column is better. Rows without a mark: neither more nor less is better "
     "by itself."
@@ -37,32 +38,54 @@ def value_in_words(value: ComparedValue, unit: str) -> str:
     number = value.value
     if number is None:
         return "-"
-    said = _UNITS.get(unit, significant)
-    return said(number) + (BEST if value.best else "")
+    return in_unit(number, unit) + (BEST if value.best else "")
 
 
-def _share(number: float) -> str:
-    """Say a share; never that there is none, or all, where there is something."""
-    said = percent(number)
-    if said == NONE and number > 0:
-        return "<0.1%"
-    return ">99.9%" if said == ALL and number < 1 else said
+def in_unit(value: float, unit: str) -> str:
+    """Return a value as it is written; a share that is not quite none is never 0%.
+
+    Examples
+    --------
+    >>> from incrowd.evaluate._compare.words import in_unit
+    >>> in_unit(0.123, "share"), in_unit(0.0001, "share"), in_unit(1, "share")
+    ('12.3%', '< 0.1%', '100.0%')
+    >>> in_unit(2345, "m"), in_unit(150, "min"), in_unit(1200, "people")
+    ('2.35 km', '2.5 h', '1,200')
+    >>> in_unit(3.21, "s"), in_unit(600, "s"), in_unit(1.5e9, "bytes")
+    ('3.2 s', '10 min', '1.5 GB')
+    """
+    return _UNITS.get(unit, _plain_number)(value)
 
 
-def _size(number: float) -> str:
-    if number >= GIGABYTE:
-        return f"{number / GIGABYTE:.1f} GB"
-    return f"{number / MEGABYTE:.0f} MB"
+def _share(value: float) -> str:
+    if 0 < value < TINY:
+        return "< 0.1%"
+    return "> 99.9%" if 1 - TINY < value < 1 else percent(value)
+
+
+def _seconds(value: float) -> str:
+    is_short = value < 2 * MINUTE
+    return f"{significant(value, 2)} s" if is_short else duration(value / MINUTE)
+
+
+def _bytes(value: float) -> str:
+    is_small = value < GIGABYTE
+    return f"{value / MEGABYTE:,.0f} MB" if is_small else f"{value / GIGABYTE:,.1f} GB"
+
+
+def _plain_number(value: float) -> str:
+    return f"{value:,.0f}" if math.floor(value) == value else significant(value)
 
 
 _UNITS: dict[str, Callable[[float], str]] = {
     "share": _share,
     "m": length,
     "min": duration,
-    "s": lambda number: f"{significant(number, 2)} s",
-    "bytes": _size,
-    "people": lambda number: f"{number:,.0f}",
+    "s": _seconds,
+    "bytes": _bytes,
+    "correlation": lambda value: f"{value:.2f}",
 }
+"""How values are written, by their unit; others are plain numbers."""
 
 
 def lines_of(found: Comparison) -> list[str]:
